@@ -165,16 +165,18 @@ class ChangeRequests(Widget):
         then: Callable[[Outcome], None] | None = None,
         edit: Callable[[], None] | None = None,
         failed: Callable[[MemtuiError], None] | None = None,
+        amend: Callable[[str], None] | None = None,
     ) -> None:
         """Plan a change with `make`, show it, write it with `write` when the person agrees, then call `then`.
 
         `force` plans over what other programs changed (undo, redo). `edit` reopens what the plan was made from,
-        when the preview is closed; `failed` takes an error in place of the flash line.
+        when the preview is closed; `failed` takes an error in place of the flash line; `amend` plans another way for
+        one memory.
         """
         engine = host(self).session.engine
         if not self.able() or engine is None:
             return
-        self._asked = ChangeRequest(engine, make, force, write, then, edit, failed)
+        self._asked = ChangeRequest(engine, make, force, write, then, edit, failed, amend=amend)
         self._plan(make)
 
     def staged(
@@ -349,6 +351,7 @@ class ChangeRequests(Widget):
             forcible=asked.force is not None,
             effect=effect,
             staging=may_wait(asked, planned, bool(on_top)),
+            turns=asked.amend is not None,
             way_out="back to the editor" if asked.edit is not None else "change nothing",
         )
         self.app.push_screen(preview, self._answered)

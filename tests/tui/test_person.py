@@ -36,3 +36,29 @@ async def test_the_preview_says_what_stays_of_a_person_elsewhere(demo_store: Pat
         assert "LOOKED FOR AFTERWARDS" in screen_text(app)
     left = rows_of(store).column("text").to_pylist()
     assert not any("Peter Lund" in text for text in left)
+
+
+async def test_the_name_is_taken_out_of_one_memory_and_the_others_go(
+    demo_store: Path, tmp_path: Path
+) -> None:
+    store = Path(shutil.copytree(demo_store, tmp_path / "store"))
+    before = [text for text in rows_of(store).column("text").to_pylist() if "Peter Lund" in text]
+    async with browsing(store, size=(120, 36)) as (app, pilot):
+        await press(pilot, "ctrl+p")
+        await type_text(pilot, "forget everything about Peter Lund")
+        await press(pilot, "enter")
+        await until(pilot, lambda: isinstance(app.screen, ChangePreview))
+        await settle(pilot)
+        assert "m redact it" in screen_text(app)
+        await press(pilot, "m")
+        await until(pilot, lambda: isinstance(app.screen, ChangePreview))
+        await settle(pilot)
+        assert f"Would delete {len(before) - 1} memories and redact 1, every trace" in screen_text(app)
+        await press(pilot, "y")
+        await settle(pilot)
+        assert "LOOKED FOR AFTERWARDS" in screen_text(app)
+        assert "found in" not in screen_text(app)
+    left = rows_of(store).column("text").to_pylist()
+    assert not any("Peter" in text and "Lund" in text for text in left)
+    assert sum("[REDACTED]" in text for text in left) == 1
+    assert not any(b"Peter Lund" in each.read_bytes() for each in store.rglob("*") if each.is_file())

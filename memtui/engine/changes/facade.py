@@ -253,6 +253,16 @@ class Curator:
             mirrors=mirror_folders(self._found),
         )
 
+    def forget_person(self, ids: Sequence[str], name: str, redacted: Collection[str] = ()) -> ChangeSet:
+        """Plan to delete memories with every trace, but in those `redacted` only to take the name out of the words."""
+        from memtui.engine.changes.forgetting import with_redacted
+
+        gone = [each for each in ids if each not in redacted]
+        planned = self.forget(gone, hard=True, shrink=True, drop_names=True)
+        if not redacted:
+            return planned
+        return with_redacted(planned, self._bureau(), [each for each in ids if each in redacted], name)
+
     def past(self, ids: Sequence[str], *, drop_names: bool = False) -> ChangeSet:
         """Plan to take what older versions and the journal hold of memories that stay; see `plan_past`."""
         from memtui.engine.changes.purge_history import plan_past

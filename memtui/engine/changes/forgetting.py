@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from memtui.engine.changes.apply import Applier, apply
 from memtui.engine.changes.change_set import CONTENTS_REMOVED, Change, ChangeSet, Edit, Outcome
 from memtui.engine.changes.edit_row import PINNED, EditableRow
-from memtui.engine.changes.plan import DERIVED, Planner, ReadRows, kept, plan_edit, read
+from memtui.engine.changes.plan import DERIVED, Planner, ReadRows, kept, plan_each, plan_edit, read
 from memtui.engine.changes.text_copies import TextCopy, erase, find_copies
 from memtui.engine.changes.version_tags import (
     removed_tags,
@@ -116,11 +116,13 @@ def make_receipt(
     *,
     store: str,
     before: int,
+    reworded: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """Look everywhere for the memories that went, and put down what was found.
 
     `clean` is True when neither the newest version, nor its index, nor (of a shrunk history) any other version
     or file of the table holds one of them. `same_text` names other memories that say the same, word for word.
+    `reworded` are the texts before of memories that stay with other words: they are looked for in what is older.
     Of a history that stays only the version `before` is looked at: it holds them, and so may any older one.
     """
     writer = bench.writer
@@ -130,6 +132,9 @@ def make_receipt(
     present = writer.rows(ids, [ID]).column(ID).to_pylist()
     twins = {each: _same_text(pin, text) for each, text in texts.items() if len(text) >= _SHORTEST}
     alone = [texts[each] for each, others in twins.items() if not others]
+    alone += [
+        text for text in (reworded or {}).values() if len(text) >= _SHORTEST and not _same_text(pin, text)
+    ]
     traces = writer.traces(ids, alone) if change_set.shrinks else writer.still_in(before, ids)
     indexed = [each for each in list(texts)[:_ASKED] if each in _by_index(pin, texts[each])]
     clean = not present and not indexed
@@ -146,6 +151,10 @@ def make_receipt(
             {"id": each.id, "text_sha256": hashed(texts[each.id]), "why": each.why}
             for each in change_set.changes
             if each.id in texts
+        ]
+        + [
+            {"id": each, "text_sha256": hashed(text), "why": "redacted"}
+            for each, text in (reworded or {}).items()
         ]
         + [{"id": each, "text_sha256": None, "why": "deleted before"} for each in change_set.purges],
         "clean": clean,
@@ -299,9 +308,50 @@ def plan_forget(
     )
 
 
+REDACTED = "[REDACTED]"
+
+_LAYERS = ("l0_abstract", "l1_overview", "l2_content")
+
+
+def with_redacted(planned: ChangeSet, bureau: Planner, ids: Sequence[str], name: str) -> ChangeSet:
+    """A forget that also takes a name out of memories that stay: texts, summaries, past."""
+    words = re.compile(name_pattern(name), re.IGNORECASE)
+    given: dict[str, dict[str, Any]] = {}
+    for each, row in read(bureau, ids).rows.items():
+        values = row.memory.metadata_values
+        known = {"text": row.memory.raw_text, **{key: values.get(key) for key in _LAYERS}}
+        found = {key: text for key, text in known.items() if isinstance(text, str) and words.search(text)}
+        given[each] = {key: words.sub(REDACTED, text) for key, text in found.items()}
+    named = {each: new for each, new in given.items() if new}
+    edits = plan_each(bureau, named, "the name taken out", in_place=True)
+    kept = tuple(replace(each, why="redacted") for each in edits.changes if each.id not in planned.ids)
+    title = (
+        f"{counted(len(planned.changes), 'memory', 'memories')} deleted, {len(kept)} redacted, history shrunk"
+    )
+    return replace(
+        planned,
+        title=title,
+        changes=(*planned.changes, *kept),
+        conflicts=(*planned.conflicts, *edits.conflicts),
+        warnings=(*planned.warnings, *edits.warnings),
+        mark=None,
+        base=None,
+    )
+
+
+def name_pattern(name: str) -> str:
+    """What a name looks like in a text: the whole of it, or one of its words alone."""
+    words = [re.escape(word) for word in name.split()]
+    either = "|".join((r"\s+".join(words), *words))
+    return rf"(?<!\w)(?:{either})(?!\w)"
+
+
 def apply_forget(change_set: ChangeSet, bench: Applier, *, confirmed: bool, store: str) -> Outcome:
     """Delete, erase the mirror lines, shrink when asked, look for what is left, and write the receipt."""
     texts = _texts(change_set)
+    reworded = {
+        each.id: str(each.before.get("text") or "") for each in change_set.changes if each.op == "edit"
+    }
     if change_set.shrinks:
         require_untagged(bench.writer.tags(), change_set.tags)
     outcome = apply(change_set, bench, confirmed=confirmed)
@@ -321,9 +371,9 @@ def apply_forget(change_set: ChangeSet, bench: Applier, *, confirmed: bool, stor
             version = bench.writer.shrink()
             if bench.writer.traces(ids, []).files:
                 version = bench.writer.shrink(unverified=True)
-        journal.redact(ids)
+        journal.redact([*ids, *reworded])
     receipt = make_receipt(
-        change_set, bench, texts, outcome.entry, store=store, before=outcome.version_before
+        change_set, bench, texts, outcome.entry, store=store, before=outcome.version_before, reworded=reworded
     )
     path = write_receipt(journal.path.parent / "receipts", receipt)
     if not receipt["clean"] and change_set.shrinks:

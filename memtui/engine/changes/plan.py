@@ -122,9 +122,16 @@ def plan_edit(
 
 
 def plan_each(
-    bureau: Planner, given: Mapping[str, Mapping[str, Any]], title: str, *, reason: str = ""
+    bureau: Planner,
+    given: Mapping[str, Mapping[str, Any]],
+    title: str,
+    *,
+    reason: str = "",
+    in_place: bool = False,
 ) -> ChangeSet:
-    """Set fields of several memories, each its own: what a sweep does. `title` says what, in a few words."""
+    """Set fields of several memories, each its own: what a sweep does. `title` says what, in a few words.
+
+    `in_place`: a new text takes the place of the old one, which is no version of its own."""
     read_values: dict[tuple[tuple[str, Any], ...], FieldEdit] = {}
     settings: dict[str, FieldEdit] = {}
     for each, values in given.items():
@@ -133,7 +140,7 @@ def plan_each(
             parsed = fields.parse(values, bureau.store.dialect, bureau.now_ms)
             read_values[key] = FieldEdit(parsed, bureau.now_ms, reason)
         settings[each] = read_values[key]
-    return _change_set(bureau, read(bureau, given), settings, title, False)
+    return _change_set(bureau, read(bureau, given), settings, title, in_place)
 
 
 def plan_texts(bureau: Planner, texts: Mapping[str, str], *, in_place: bool = False) -> ChangeSet:

@@ -104,6 +104,7 @@ class ChangePreview(QuickModal[PreviewAnswer | None]):
     reading, applying unlocks it first. `forcible`: the rows that
     others changed may be overwritten. `effect` works out what it does to recall, while it is looked at.
     `staging`: it may be "offered" to keep it with what is staged, or that may be the "only" way to take it.
+    `turns`: the memory under the cursor may be redacted in place of deleted, and the other way.
     `way_out`: what closing it means, with its key.
     """
 
@@ -130,12 +131,14 @@ class ChangePreview(QuickModal[PreviewAnswer | None]):
         forcible: bool = False,
         effect: Effect | None = None,
         staging: Literal["", "offered", "only"] = "",
+        turns: bool = False,
         way_out: str = "change nothing",
     ) -> None:
         super().__init__()
         self.plan = plan
         self._said, self._stop_agent, self._way_out = tuple(notes), stop_agent, way_out
         self._locked = locked
+        self._turns = turns
         self._forcible = forcible or any(each.reason == "changed" for each in plan.conflicts)
         self._typed = ""
         self._staging = staging
@@ -198,6 +201,9 @@ class ChangePreview(QuickModal[PreviewAnswer | None]):
             ways.append(("change.apply", apply))
         if self._staging and self._clean:
             ways.append(("change.stage", "stage"))
+        if self._turns and self._row and not plan.conflicts:
+            op = next((each.op for each in plan.changes if each.id == self._row), "")
+            ways.append(("change.redact", "delete it" if op == "edit" else "redact it"))
         if self._can_drop:
             ways.append(("change.drop", "drop this row"))
             ways.append(("change.zoom", "cut" if self._rows.whole else "whole"))
@@ -224,6 +230,7 @@ class ChangePreview(QuickModal[PreviewAnswer | None]):
             "leave_out": bool(plan.conflicts) and bool(plan.changes),
             "force": bool(plan.conflicts) and self._forcible,
             "drop": self._can_drop,
+            "redact": self._turns and not plan.conflicts and bool(self._row),
             "zoom": len(plan.changes) > 1,
         }
         return True if able.get(action, True) else None
@@ -315,6 +322,15 @@ class ChangePreview(QuickModal[PreviewAnswer | None]):
         self._arrange()
         self._say_ways()
 
+    @property
+    def _row(self) -> str:
+        """The memory under the cursor; of a single one, that."""
+        alone = len({each.group or each.id for each in self.plan.changes}) == 1
+        return self._rows.key or (self.plan.changes[0].id if alone else "")
+
+    def action_redact(self) -> None:
+        self.dismiss(PreviewAnswer("amend", self.plan, row=self._row))
+
     def action_stage(self) -> None:
         self.dismiss(PreviewAnswer("stage", self.plan))
 
@@ -356,12 +372,6 @@ class StagedSet(ChangePreview):
     ) -> None:
         super().__init__(plan, **more)
         self._dropped, self._amends = dropped, amends
-
-    @property
-    def _row(self) -> str:
-        """The memory under the cursor; of a single one, that."""
-        alone = len({each.group or each.id for each in self.plan.changes}) == 1
-        return self._rows.key or (self.plan.changes[0].id if alone else "")
 
     @property
     def _can_amend(self) -> bool:

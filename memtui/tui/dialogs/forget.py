@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -60,24 +61,29 @@ def forget(
         if outcome.receipt is not None:
             staging.app.push_screen(receipt_sheet(outcome.receipt, outcome.warnings))
 
+    redacted: set[str] = set()
+
     def plan(engine: Engine, way: str) -> tuple[ChangeSet, Sequence[str]]:
         if way == PAST:
             return engine.curate.past(ids, drop_names=True), ()
-        planned = engine.curate.forget(
-            ids,
-            hard=way != ARCHIVE,
-            shrink=way in (SHRINK, PERSON),
-            spare_pinned=not named,
-            drop_names=True,
-        )
         if way != PERSON:
-            return planned, ()
+            shrink = way == SHRINK
+            return engine.curate.forget(
+                ids, hard=way != ARCHIVE, shrink=shrink, spare_pinned=not named, drop_names=True
+            ), ()
+        planned = engine.curate.forget_person(ids, name, redacted)
         own = state_dir(engine.environ)
         return planned, stays_elsewhere(engine, planned.ids, name, engine.environ, Path.cwd(), own)
 
     def taken(way: str | None) -> None:
         if way is not None:
-            staging.stage(lambda engine: plan(engine, way), then=written)
+            turn = partial(turned, way) if way == PERSON else None
+            staging.stage(lambda engine: plan(engine, way), then=written, amend=turn)
+
+    def turned(way: str, row: str) -> None:
+        """The other way for one memory: deleted, or the name taken out of it."""
+        redacted.symmetric_difference_update({row})
+        taken(way)
 
     if way == PERSON or way in {option.value for option in ways(archives)}:
         taken(way)
