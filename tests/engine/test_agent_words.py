@@ -109,6 +109,28 @@ def test_each_word_says_what_it_adds(stores: dict[str, Path]) -> None:
         assert set(words) <= {"which", "port", "doe", "atla", "atlas", "databas", "use"}
 
 
+def test_what_a_word_adds_comes_apart_into_its_parts(stores: dict[str, Path]) -> None:
+    pin = open_store(stores["lived"]).pin()
+    index = pin.agent_words
+    assert isinstance(index, WordIndex)
+    ranked = pin.agent_search("which port does the atlas database use", k=20)
+    assert ranked is not None
+    taken_apart = 0
+    for at, row_id in enumerate(ranked.row_ids.tolist()):
+        adds = ranked.account(at)
+        parts = index.parts_of(row_id, list(adds))
+        assert (parts is not None) == bool(ranked.indexed[at])
+        if parts is None:
+            continue
+        taken_apart += 1
+        assert set(parts.words) == set(adds)
+        for word, (idf, rows_with, times, weight) in parts.words.items():
+            assert idf * weight == pytest.approx(adds[word], abs=1e-12)
+            assert 1 <= rows_with <= index.rows
+            assert 1 <= times <= parts.length
+    assert taken_apart
+
+
 def test_an_index_that_our_engine_made_is_read_with_the_agents_words(tmp_path: Path) -> None:
     rows = [stored_row("a", "what the port of the gateway is", [1.0, 0.0])]
     pin = open_store(write_store(tmp_path / "store", rows, dims=2)).pin()

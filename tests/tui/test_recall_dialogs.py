@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from memtui.engine import Engine
+from memtui.engine.explain import word_tree
 from memtui.tui.dialogs.choose_one import ChooseOne, ScopePick
 from memtui.tui.dialogs.sheet import Sheet
 from memtui.tui.dialogs.stage_ledger import StageLedger
 from memtui.tui.messages import AskRecall
+from memtui.tui.trace.rule_text import figure
 from memtui.tui.widgets.question_line import OptionsLine
 from memtui.tui.widgets.result_list import ResultList
 from tests.tui.driving import SIZES, press, screen_text, settle, until
@@ -27,9 +30,38 @@ async def test_the_ledger_has_every_stage_and_walks_on(demo_engine: Engine, size
         for words in ("STAGE", "BEFORE", "1 / (1 + distance", "hard cutoff", "✓ adds up"):
             assert words in text
         await press(pilot, "pagedown")
-        assert "returned at #1" in screen_text(app)
+        assert "returned at #1" in text + screen_text(app)
         await press(pilot, "n", "escape")
         assert screen.state.selected == screen.state.trace.results[1].id  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("recipe", ["pro/agent", "memtui"])
+async def test_the_keyword_score_is_a_tree_by_word_that_adds_up(demo_engine: Engine, recipe: str) -> None:
+    query = "ssh port of the bastion"
+    async with recalling(demo_engine, (120, 50), query=query, recipe=recipe) as (app, pilot, screen):
+        told = screen.state.told[screen.state.selected].keywords
+        assert told is not None
+        assert {each.word for each in told.words} == {"bastion", "port", "ssh"}
+        parts = [(each.idf, each.weight) for each in told.words]
+        assert sum(idf * weight for idf, weight in parts if idf and weight) == pytest.approx(
+            told.raw, rel=1e-6
+        )
+        assert not replace(told, raw=told.raw * 1.01).adds_up
+        await press(pilot, "enter", "G")
+        text = screen_text(app)
+        assert f"BM25 {figure(told.raw, 2)}" in text
+        assert "adds up" in text.split("KEYWORDS")[1]
+        assert "= idf" in text
+
+
+@pytest.mark.slow
+async def test_where_the_index_tells_only_the_sum_of_the_keywords_that_is_said(
+    demo_engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(word_tree, "MOST_ROWS", 100)
+    async with recalling(demo_engine, (120, 50), query="ssh port of the bastion") as (app, pilot, _):
+        await press(pilot, "enter", "G")
+        assert "by word: not known, the index tells only the sum" in screen_text(app)
 
 
 @pytest.mark.slow

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from memtui.engine.explain.sentences import explain
     from memtui.engine.explain.variation import changed_request
     from memtui.engine.explain.verdict import DROP, TIMES
+    from memtui.engine.explain.word_tree import KeywordTree, keyword_tree
     from memtui.engine.recall.recipes.memtui.signals import signal_words
 
 __all__ = [
@@ -44,6 +45,7 @@ __all__ = [
     "BlockPart",
     "Disagreement",
     "Effect",
+    "KeywordTree",
     "MemoryRemedy",
     "Mode",
     "RankFlow",
@@ -63,6 +65,7 @@ __all__ = [
     "find_remedies",
     "flips",
     "injected",
+    "keyword_tree",
     "more_like",
     "open_receipt",
     "pair",
@@ -105,6 +108,8 @@ __getattr__ = lazy_names(
         "effect_on_recall": "memtui.engine.explain.questions",
         "effects": "memtui.engine.explain.comparison",
         "explain": "memtui.engine.explain.sentences",
+        "KeywordTree": "memtui.engine.explain.word_tree",
+        "keyword_tree": "memtui.engine.explain.word_tree",
         "corrected_text": "memtui.engine.explain.radar",
         "find_disagreements": "memtui.engine.explain.radar",
         "find_remedies": "memtui.engine.explain.remedies",

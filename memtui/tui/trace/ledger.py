@@ -16,6 +16,7 @@ from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import score
 from memtui.tui.trace import results, rule_text
 from memtui.tui.trace import stages as account
+from memtui.tui.trace.rule_text import figure
 from memtui.tui.widgets.memory_text import text_lines
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ def page(
                 Content.styled(f" {glyphs.warn} {part.plain}", "$danger")
                 for part in Content(one_line(text)).wrap(width - 4)
             ]
+        lines += _keywords(told, width, glyphs)
         lines += _words_met(told, width, glyphs)
         near = trace.neighbors.get(candidate.id, ())
         if near:
@@ -118,6 +120,38 @@ def _story(told: CandidateStory | None, width: int) -> list[Content]:
         return []
     lines = Content.styled(one_line(told.story), "$foreground").wrap(max(12, width - 4))
     return [Content(), *(Content.assemble("   ", line) for line in lines)]
+
+
+def _keywords(told: CandidateStory | None, width: int, glyphs: Glyphs) -> list[Content]:
+    """The keyword score as a tree, a word a branch: how rare it is, how often it stands there, the text's length."""
+    tree = told.keywords if told is not None else None
+    if tree is None:
+        return []
+    lines = [Content.assemble((" KEYWORDS", "bold $heading"), (f"   BM25 {figure(tree.raw, 2)}", "$dim"))]
+    if not tree.words:
+        lines.append(Content.styled("   by word: not known, the index tells only the sum", "$dim"))
+    for number, each in enumerate(tree.words[:MOST_WORDS], 1):
+        branch = glyphs.corner if number == len(tree.words[:MOST_WORDS]) else glyphs.track_left
+        parts = "idf, tf and length: not known, the index does not hold this memory yet"
+        if each.idf is not None and each.weight is not None:
+            parts = (
+                f"= idf {figure(each.idf)} x tf {figure(each.weight)}   "
+                f"in {counted(each.rows_with or 0, 'memory', 'memories')}, {counted(each.times or 0, 'time')} here"
+            )
+        word = fit(one_line(each.word), WORD_CELLS, glyphs.ellipsis)
+        lines.append(
+            Content.assemble(
+                (f"   {branch} ", "$dim"),
+                (word, "$match"),
+                (f"{figure(each.adds):>6} ", "$foreground"),
+                (parts, "$dim"),
+            )
+        )
+    if tree.length is not None and tree.average is not None:
+        end = "adds up" if tree.adds_up else "does not add up"
+        usual = f"{figure(tree.average, 1)} on average of {tree.rows:,} memories"
+        lines.append(Content.styled(f"   length {counted(tree.length, 'word')}, {usual}; {end}", "$dim"))
+    return [Content(), *(line.truncate(max(8, width - 1), ellipsis=True) for line in lines)]
 
 
 def _words_met(told: CandidateStory | None, width: int, glyphs: Glyphs) -> list[Content]:

@@ -77,6 +77,15 @@ class Beside:
 
 
 @dataclass(frozen=True)
+class ScoreParts:
+    """What the score of a row of the index is made of: of each word idf, rows with it, times, weight."""
+
+    length: int
+    average: float
+    words: Mapping[str, tuple[float, int, int, float]]
+
+
+@dataclass(frozen=True)
 class WordIndex:
     """An index as its own engine reads it, and the rows beside it, at one version of a table."""
 
@@ -106,6 +115,23 @@ class WordIndex:
             inside = self._in_index(words, allowed, k, filtered)
             outside = self._outside(counts, allowed)
         return self._ranked(words, inside, outside, k, merged=not is_phrase(text))
+
+    def parts_of(self, row_id: int, words: Sequence[str]) -> ScoreParts | None:
+        """What each of `words` adds to a row, taken apart; None for a row that the index does not hold."""
+        import numpy as np
+
+        for part in self.parts:
+            for doc in np.flatnonzero(part.row_ids == row_id).tolist():
+                length, found = int(part.lengths[doc]), {}
+                for word in words:
+                    held = part.postings(word)
+                    at = int(np.searchsorted(held.docs, doc)) if held is not None else 0
+                    if held is not None and at < len(held.docs) and int(held.docs[at]) == doc:
+                        times = int(held.freqs[at])
+                        weight = float(bm25.weight(float(times), float(length), self._average))
+                        found[word] = (self._idf(word), self._rows_with(word), times, weight)
+                return ScoreParts(length, self._average, found)
+        return None
 
     def _in_index(self, words: Sequence[str], allowed: Numbers, k: int, filtered: bool) -> Scored:
         found = []

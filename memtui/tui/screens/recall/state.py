@@ -11,9 +11,7 @@ from memtui.engine import UNSET, RecallRequest, one_line, with_values
 
 if TYPE_CHECKING:
     from memtui.engine import MemtuiError, StageSummary, Trace, WordsMet
-    from memtui.engine.explain import (
-        Disagreement,
-    )
+    from memtui.engine.explain import Disagreement, KeywordTree
 
 
 Phase = Literal["idle", "running", "done", "failed"]
@@ -302,3 +300,5 @@ class CandidateStory:
     """How it was found, what pushed it, what it gained and lost."""
     words: WordsMet | None
     """Word by word by the bundled model; None where that cannot be read."""
+    keywords: KeywordTree | None = None
+    """Its keyword score, word by word; None where keywords did not find it."""

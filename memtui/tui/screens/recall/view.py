@@ -43,7 +43,9 @@ def tell(engine: Engine, trace: Trace, cancel: CancelToken, report: Report) -> N
         told: dict[str, CandidateStory] = {}
         for each in part:
             cancel.check()
-            told[each] = CandidateStory(explain.explain(trace, each).text, _words(trace, each))
+            told[each] = CandidateStory(
+                explain.explain(trace, each).text, _words(trace, each), explain.keyword_tree(trace, each)
+            )
         if told:
             report(told)
 
