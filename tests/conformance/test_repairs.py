@@ -11,8 +11,10 @@ import pytest
 from memtui.engine.recall.context import RecallContext
 from memtui.engine.store.open import open_store
 from memtui.engine.transfer.repairs import REPAIRS, plan_repair
+from tests.cli.every_command import call
 from tests.conformance.recalls import TABLES, _difference
 from tests.conformance.replay import Peer
+from tests.conftest import tree_hash
 from tests.engine.curate_world import curator
 
 pytestmark = pytest.mark.conformance
@@ -50,6 +52,19 @@ def test_no_repair_is_planned_for_what_mem_engine_finds(
         store = open_store(unpack(shared / "fixtures" / "stores" / archive))
         scopes = [each for each in plan_repair(store, [kind], now_ms=NOW_MS).changes if "scope" in each.after]
         assert scopes == []
+
+
+@pytest.mark.parametrize("kind", REPAIRS)
+def test_no_repair_is_written_to_mem_engine(
+    shared: Path, unpack: Callable[[Path], Path], tmp_path: Path, kind: str
+) -> None:
+    """Its recalls cannot change: memtui only reads its tables, whatever a plan would mend."""
+    folder = unpack(shared / "fixtures" / "stores" / "engine.tar.gz")
+    before = tree_hash(folder)
+    called = call("repair", kind, "--yes", "--store", folder)
+    assert (called.code, called.faults) == (3, [])
+    assert "does not write them" in called.err
+    assert tree_hash(folder) == before
 
 
 def test_a_null_scope_of_the_built_in_store_becomes_the_agents_own(
