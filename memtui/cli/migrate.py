@@ -35,7 +35,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "destination", nargs="?", type=Path, metavar="NEW", help="the folder of the new store"
     )
     listed = ", ".join(f"{form} ({FORM_TITLES[form]})" for form in FORMS)
-    parser.add_argument("--form", choices=FORMS, default="pro", help=f"form of the new store: {listed}")
+    parser.add_argument(
+        "--form", choices=FORMS, help=f"form of the new store: {listed} (default: pro; verify: as it is)"
+    )
     parser.add_argument("--scope", metavar="S", help="where memories without a scope go (default: global)")
     parser.add_argument("--scopes", metavar="THEIRS=OURS,...", help="where memories of a scope go")
     parser.add_argument("--dry-run", action="store_true", help="the same as check")

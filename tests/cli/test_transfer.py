@@ -153,6 +153,8 @@ def test_a_migration_does_what_its_check_said(db: Path, tmp_path: Path, call: Ca
     assert done["verified"] == done["written"] == len(ROWS)
     code, verified, _ = call("migrate", "verify", db, new, "--form", form, "--now", "1795244400000")
     assert (code, verified["verified"], verified["problems"]) == (0, len(ROWS), [])
+    code, verified, _ = call("migrate", "verify", db, new)  # neither the form nor the clock is known any more
+    assert (code, verified["form"], verified["verified"], verified["problems"]) == (0, form, len(ROWS), [])
     if form == "memtui":  # one that was changed since is no longer what the source gives
         call("edit", memory(2, "")["id"], "--set", "importance=0.9", "--store", new)
         code, verified, _ = call("migrate", "verify", db, new, "--form", form, "--now", "1795244400000")

@@ -76,19 +76,21 @@ class Migration:
 class Migrator:
     """One migration: `request` names the source (see `request_for`), `form` what it becomes.
 
+    Without a form it becomes a table of memory-lancedb-pro; a store that is verified has the form that it has.
     `now_ms` is stored where a row has no time; `work` is a folder for files in between, `timer` counts seconds.
     """
 
     request: ImportRequest
-    form: Form
+    form: Form | None
     now_ms: int
     work: Path
     timer: Callable[[], float]
 
     def check(self, on_progress: OnProgress | None = None, cancel: CancelToken | None = None) -> Migration:
         """What it would do; nothing is written."""
-        with self._planned(on_progress, cancel) as (plan, source, _):
-            return _migration(plan, source, self.form, None)
+        form = self.form or FORMS[0]
+        with self._planned(form, on_progress, cancel) as (plan, source, _):
+            return _migration(plan, source, form, None)
 
     def run(
         self, destination: Path, on_progress: OnProgress | None = None, cancel: CancelToken | None = None
@@ -98,28 +100,31 @@ class Migrator:
         The folder appears whole, after the verification, or not at all. Raises RefusedError when something is
         there, MemtuiError when there is no room.
         """
-        with appearing(destination) as making, self._planned(on_progress, cancel) as (plan, source, schema):
+        form = self.form or FORMS[0]
+        with appearing(destination) as making, self._planned(form, on_progress, cancel) as made:
+            plan, source, schema = made
             rows = _told(_rows(plan, schema), len(plan.taken()), "writing the new store", on_progress, cancel)
-            create_table(making, self.form, schema, rows)
+            create_table(making, form, schema, rows)
             compared, problems = compare(plan, making, schema, on_progress, cancel)
             if problems:
                 raise MemtuiError(
                     f"The new store is not what the source is: {problems[0]}.",
                     fix="Nothing was kept; report this.",
                 )
-            return _migration(plan, source, self.form, destination, verified=compared)
+            return _migration(plan, source, form, destination, verified=compared)
 
     def verify(
         self, destination: Path, on_progress: OnProgress | None = None, cancel: CancelToken | None = None
     ) -> Migration:
         """Compare a store with what the source gives now: every row, every column, vectors bit for bit."""
-        with self._planned(on_progress, cancel) as (plan, source, schema):
+        form = self.form or _form_of(destination)
+        with self._planned(form, on_progress, cancel) as (plan, source, schema):
             compared, problems = compare(plan, destination, schema, on_progress, cancel)
-            return _migration(plan, source, self.form, destination, verified=compared, problems=problems)
+            return _migration(plan, source, form, destination, verified=compared, problems=problems)
 
     @contextmanager
     def _planned(
-        self, on_progress: OnProgress | None, cancel: CancelToken | None
+        self, form: Form, on_progress: OnProgress | None, cancel: CancelToken | None
     ) -> Iterator[tuple[ImportPlan, Store, pa.Schema]]:
         """The plan of an import of the source into an empty store of the new form."""
         from memtui.engine.catalog.build import build_catalog
@@ -127,16 +132,16 @@ class Migrator:
         from memtui.engine.store.open import open_store
         from memtui.engine.transfer.importing.planner import ImportPlanner, make_plan
 
-        if self.form not in FORMS:
-            raise UsageError(f"There is no form {self.form!r}.", fix=f"Choose {' or '.join(FORMS)}.")
+        if form not in FORMS:
+            raise UsageError(f"There is no form {form!r}.", fix=f"Choose {' or '.join(FORMS)}.")
         source = open_store(self.request.sources[0], columns=self.request.mapping or None)
         if source.dims is None:
             raise UsageError(f"{source.name} has no vectors.", fix="Export it, and import that.")
-        schema = _schema(self.form, source.dims)
+        schema = _schema(form, source.dims)
         self.work.mkdir(parents=True, exist_ok=True)
         empty = Path(tempfile.mkdtemp(prefix="migrate-", dir=self.work))
         try:
-            create_table(empty, self.form, schema, iter(()))
+            create_table(empty, form, schema, iter(()))
             store = open_store(empty)
             none = NoEmbedder("A migration embeds nothing.", "")
             shop = ImportPlanner(store, build_catalog(store), none, self.now_ms, self.work, self.timer)
@@ -159,6 +164,16 @@ def request_for(source: Path, scope: str | None = None, **more: Any) -> ImportRe
         without_embedding=True,
         conflicts="both",
         **more,
+    )
+
+
+def _form_of(folder: Path) -> Form:
+    """The form that the store in `folder` has, by its columns; the first where it has none of ours."""
+    from memtui.engine.store.open import open_store
+
+    store = open_store(folder)
+    return next(
+        (form for form in FORMS if _schema(form, store.dims or 1).names == store.schema.names), FORMS[0]
     )
 
 
