@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
-from memtui.engine import Engine, Progress, Verdict, explain, open_engine
+from memtui.engine import Engine, Progress, RecallRequest, Verdict, explain, open_engine
 from memtui.tui.app import MemtuiApp
 from memtui.tui.dialogs.change_preview import ChangePreview
 from memtui.tui.dialogs.choose_memory import MemoryPick
@@ -269,6 +269,23 @@ async def test_every_gate_is_on_the_ladder_at_any_size(demo_engine: Engine) -> N
                         rung.gate.split("_")[0] in said or rung.gate == "unknown_id"
                         for rung in verdict.ladder
                     )
+
+
+async def test_what_stands_behind_the_gate_that_stopped_it_is_told_as_what_would_be(
+    demo_engine: Engine,
+) -> None:
+    trace = demo_engine.recall(RecallRequest("which editor does someone of the team use", recipe="pro/agent"))
+    hidden = "0ce92673-4883-5d2c-9c0e-f140fb53e47b"  # her allergy, in the scope user:ines
+    verdict = explain.why_not_in(demo_engine, trace, hidden, changes=False)
+    assert verdict.gate == "scope"
+    for width, height in ((56, 8), (80, 30), (120, 60)):
+        rows = ladder_rows(verdict, width, height, UNICODE)
+        lines = [line.plain for row in rows for line in row.lines]
+        heading = next(n for n, line in enumerate(lines) if line.strip() == "IF IT WERE LET PAST")
+        assert "✗ scope" in "\n".join(lines[:heading])
+        assert "candidate pool" not in "\n".join(lines[:heading])
+        assert any("candidate pool" in line or "would be passed" in line for line in lines[heading:])
+        assert "not known" in lines[-1] or "prompt chars" in "".join(lines[-3:])
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from memtui.engine.explain import sentences
 from memtui.engine.explain.candidate_changes import CandidateChange, added_words, moves, powerless
 from memtui.engine.explain.index_loss import with_index
-from memtui.engine.explain.ladder import GateEvidence, climb, force
+from memtui.engine.explain.ladder import OF_THE_QUESTION, GateEvidence, climb, force
 from memtui.engine.explain.ranks import NO_WORDS, StoreRanking, VectorRank, WordRank
 from memtui.engine.explain.recipe_ladder import (
     climb_other,
@@ -296,7 +296,8 @@ def settled(
     cause = next((rung for rung in rungs if rung.passed is False and rung.gate in INDIRECT), stopped)
     reached = RUN_ORDER.index(stopped.gate) if stopped.gate in RUN_ORDER else len(RUN_ORDER)
     after = {gate for gate in RUN_ORDER[reached + 1 :] if gate != cause.gate}
-    told = tuple(replace(rung, hypothetical=rung.gate in after) for rung in rungs)
+    asked = {rung.gate for rung in rungs if rung.passed and rung.gate in OF_THE_QUESTION}
+    told = tuple(replace(rung, hypothetical=rung.gate in after - asked) for rung in rungs)
     return told, next(rung for rung in told if rung.gate == cause.gate)
 
 

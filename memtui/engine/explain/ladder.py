@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from memtui.engine.recall.rows import CandidateRow
 
 
+OF_THE_QUESTION = ("adaptive_gate",)
+"""Gates that let the question through, whatever became of a memory: passed, they are passed."""
+
 Answer = tuple[bool | None, Any, Any, dict[str, Any]]
 """(passed, value, limit, further facts); passed None: not known."""
 
@@ -77,7 +80,8 @@ def climb(evidence: GateEvidence) -> tuple[GateResult, ...]:
         if evidence.rank is not None and passed is False:
             passed = True  # it came back: an indirect loss cost it places, not the answer
         sentence = sentences.sentence(gate, passed, value, limit, facts) if applies else sentences.NOT_ASKED
-        rungs.append(GateResult(gate, passed, value, limit, sentence, applies, failed, facts))
+        beyond = failed and not (passed and gate in OF_THE_QUESTION)
+        rungs.append(GateResult(gate, passed, value, limit, sentence, applies, beyond, facts))
         failed = failed or passed is False
     return tuple(rungs)
 

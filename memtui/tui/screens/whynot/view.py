@@ -225,27 +225,55 @@ def _cells(width: int) -> tuple[int, int]:
 
 
 def _fitting(verdict: Verdict, width: int, height: int, glyphs: Glyphs) -> list[Row]:
-    whole = [_row(verdict, rung, width, glyphs, told=True) for rung in verdict.ladder]
+    whole = list(_told(verdict, width, glyphs, everything=True))
     if _lines(whole) <= height:
         return whole
-    brief = [_row(verdict, rung, width, glyphs, told=rung.passed is False) for rung in verdict.ladder]
+    brief = list(_told(verdict, width, glyphs, everything=False))
     if _lines(brief) <= height:
         return brief
-    return list(_folded(verdict, width, glyphs))
+    return [
+        row
+        for beyond, part in _parts(verdict, width)
+        for row in (*beyond, *_folded(verdict, part, width, glyphs))
+    ]
+
+
+def _told(verdict: Verdict, width: int, glyphs: Glyphs, *, everything: bool) -> Iterator[Row]:
+    for beyond, part in _parts(verdict, width):
+        yield from beyond
+        for rung in part:
+            yield _row(verdict, rung, width, glyphs, told=everything or rung.passed is False)
+
+
+def _parts(verdict: Verdict, width: int) -> Iterator[tuple[tuple[Row, ...], list[GateResult]]]:
+    """The gates that the memory came to, then, below a heading, what would have been behind the one that failed."""
+    came: list[GateResult] = []
+    beyond: list[GateResult] = []
+    part = came
+    for rung in verdict.ladder:
+        if rung.applies and rung.passed is not None:  # one that is not asked stays with the one before it
+            part = beyond if rung.hypothetical else came
+        (beyond if rung.applies and rung.passed is None else part).append(rung)
+    if not any(rung.passed is not None for rung in beyond):  # nothing is said of what would have been
+        came, beyond = list(verdict.ladder), []
+    yield (), came
+    if beyond:
+        yield (Row((Content.styled(" IF IT WERE LET PAST", "bold $heading").truncate(width),)),), beyond
 
 
 def _lines(rows: Sequence[Row]) -> int:
     return sum(len(row.lines) for row in rows)
 
 
-def _folded(verdict: Verdict, width: int, glyphs: Glyphs) -> Iterator[Row]:
-    for kind, group in groupby(verdict.ladder, lambda rung: _mark(rung, glyphs)):
+def _folded(verdict: Verdict, ladder: list[GateResult], width: int, glyphs: Glyphs) -> Iterator[Row]:
+    for kind, group in groupby(ladder, lambda rung: _mark(rung, glyphs)):
         rungs = list(group)
         if len(rungs) == 1 or rungs[0].passed is False:
             yield from (_row(verdict, rung, width, glyphs, told=rung.passed is False) for rung in rungs)
             continue
         mark, style = kind
-        what = "not asked" if not rungs[0].applies else "passed" if rungs[0].passed else "not known"
+        passed = "would be passed" if rungs[0].hypothetical else "passed"
+        what = "not asked" if not rungs[0].applies else passed if rungs[0].passed else "not known"
         names = ", ".join(gate_name(rung.gate) for rung in rungs)
         line = Content.assemble(
             " ", (mark, style), " ", (f"{counted(len(rungs), 'gate')} {what}: ", "$dim"), (names, "$dim")
@@ -285,16 +313,8 @@ def _row(verdict: Verdict, rung: GateResult, width: int, glyphs: Glyphs, *, told
 
 
 def _sentence(rung: GateResult) -> str:
-    """What the gate says; after the gate that stopped it, what it would have said."""
-    if not rung.hypothetical or not rung.applies or rung.passed is None:
-        return one_line(rung.sentence)
-    if rung.passed is False:
-        return f"{one_line(rung.sentence)} It would have stopped it too."
-    return (
-        f"{one_line(rung.sentence)} (if it were let past)"
-        if rung.value is not None
-        else one_line(rung.sentence)
-    )
+    aside = " It would have stopped it too." if rung.hypothetical and rung.passed is False else ""
+    return one_line(rung.sentence) + aside
 
 
 def _mark(rung: GateResult, glyphs: Glyphs) -> tuple[str, str]:
@@ -303,14 +323,17 @@ def _mark(rung: GateResult, glyphs: Glyphs) -> tuple[str, str]:
     if rung.passed is None:
         return "?", "$dim"
     if rung.passed:
-        return glyphs.mark, "$ok"
+        return glyphs.mark, "$dim" if rung.hypothetical else "$ok"
     return glyphs.cross, "$dim" if rung.hypothetical else "bold $stage-cut"
 
 
 def rung_words(verdict: Verdict, key: str) -> str:
-    """The sentence of the gate under the cursor."""
+    """The sentence of the gate under the cursor; behind the gate that stopped the memory, as what would be."""
     rung = verdict.rung(key.removeprefix("gate:"))
-    return _sentence(rung) if rung is not None else ""
+    if rung is None:
+        return ""
+    numbered = rung.hypothetical and rung.applies and rung.passed and rung.value is not None
+    return f"{_sentence(rung)} (if it were let past)" if numbered else _sentence(rung)
 
 
 # The verdict in a few lines: which memory, which question, the first gate that it failed.
