@@ -15,7 +15,7 @@ from memtui.engine.capture.commits import commit
 from memtui.engine.capture.conversation import parse_conversations, read_conversations
 from memtui.engine.capture.inbox import Inbox
 from memtui.engine.capture.lost_text import why_not
-from memtui.engine.capture.pipeline import capture
+from memtui.engine.capture.pipeline import capture, stopped
 from memtui.engine.capture.prompts import ModelChat
 from memtui.engine.capture.proof import prove
 from memtui.engine.capture.recipes.base import CaptureRequest
@@ -328,6 +328,20 @@ def test_a_model_proposes_and_compares(engine: Engine) -> None:
     assert trace.calls[0].as_json()["tokens"] == 120
     assert entry is not None
     assert "In my novel" in sent
+
+
+def test_a_model_that_is_stopped_has_decided_what_it_named_whole(engine: Engine) -> None:
+    request = said("I live in Leeds.", "ok", "We deploy otter on Thursdays.")
+    trace = stopped(request, engine.capture_context(), [memory("I live in Leeds.", 1)])
+    assert [(text.fate, text.gate) for text in trace.texts] == [
+        ("kept", ""),
+        ("dropped", "assent"),
+        ("deferred", "model failed"),
+    ]
+    assert [each.abstract for each in trace.candidates if each.writes] == ["I live in Leeds."]
+    nothing = stopped(request, engine.capture_context(), [])
+    assert {text.fate for text in nothing.texts} == {"deferred", "dropped"}
+    assert nothing.writes == ()
 
 
 def test_neither_secrets_nor_orders_nor_other_peoples_texts_are_sent(engine: Engine) -> None:

@@ -1,9 +1,10 @@
-"""Conversations kept as cases: from Capture to the Cases screen and back; the funnel's own keys."""
+"""Conversations kept as cases: from Capture to the Cases screen and back; the funnel's own keys; a model that fails."""
 
 from __future__ import annotations
 
 import json
 
+import pytest
 from textual.widgets import Input
 
 from memtui.engine.capture import CaptureCaseBook
@@ -12,6 +13,7 @@ from memtui.tui.dialogs.sheet import Sheet
 from memtui.tui.screens.capture.screen import CaptureScreen
 from memtui.tui.screens.cases.screen import CasesScreen
 from memtui.tui.widgets.screen_bars import FlashLine
+from tests.engine.loopback import Answer, chat_answer, loopback
 from tests.tui.driving import press, running, screen_text, settle, walk
 from tests.tui.test_capture_screen import engine, pasted, to_text
 
@@ -129,3 +131,35 @@ async def test_one_conversation_is_captured_again_as_a_setting_would_and_back(en
         assert sum(bool(each.writes) for each in screen.state.trace.candidates) == before + 1
         await press(pilot, "p", "0")
         assert sum(bool(each.writes) for each in screen.state.trace.candidates) == before
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        Answer(429, {"error": "slow down"}),
+        Answer(500, {}),
+        chat_answer('{"memories": [{"te'),
+        chat_answer({"a": 1}),
+    ],
+    ids=["429", "500", "half", "schema"],
+)
+async def test_a_model_that_fails_is_told_and_nothing_is_lost(engine, monkeypatch, bad):
+    monkeypatch.setattr("memtui.engine.providers.chat._WAIT_S", 0.01)
+    before = engine.store.newest_version()
+    with loopback() as server:
+        server.chat = lambda _: bad
+        monkeypatch.setenv("MEMTUI_CHAT_MODEL", "small")
+        monkeypatch.setenv("MEMTUI_CHAT_BASE_URL", f"{server.url}/v1")
+        async with running(engine, (120, 36)) as (app, pilot):
+            screen = await pasted(app, pilot)
+            await press(pilot, "f", "X")
+            await settle(pilot)
+            waiting = [text for text in screen.state.trace.texts if text.gate == "model failed"]
+            assert any("dark roast" in text.text for text in waiting)
+            assert "waits, model failed" in screen_text(app)
+            assert screen.state.trace.warnings[0][:24] in screen_text(app)
+            assert screen.state.to_apply() == ()
+            await press(pilot, "f", "X")
+            await settle(pilot)
+            assert len(screen.state.to_apply()) == 3, "by rules the same conversation is captured"
+    assert engine.store.newest_version() == before

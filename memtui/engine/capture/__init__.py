@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from memtui.engine.capture.jobs import PlannedJob, plan_compaction, plan_dream, plan_reflection
     from memtui.engine.capture.live import Live
     from memtui.engine.capture.lost_text import CaptureVerdict, Remedy, Rung, place_of, why_not, with_remedy
-    from memtui.engine.capture.pipeline import capture
+    from memtui.engine.capture.pipeline import capture, stopped
     from memtui.engine.capture.prompts import OWN, PRO, ModelChat
     from memtui.engine.capture.proof import prove
     from memtui.engine.capture.recipes.base import CaptureContext, CaptureRequest
@@ -117,6 +117,7 @@ __all__ = [
     "run_case",
     "session_block",
     "shown",
+    "stopped",
     "together",
     "trial_words",
     "try_settings",
@@ -197,6 +198,7 @@ __getattr__ = lazy_names(
         "trial_words": "memtui.engine.capture.capture_cases",
         "try_settings": "memtui.engine.capture.capture_cases",
         "under": "memtui.engine.capture.capture_cases",
+        "stopped": "memtui.engine.capture.pipeline",
         "together": "memtui.engine.capture.commits",
         "under_settings": "memtui.engine.capture.funnel",
         "why_not": "memtui.engine.capture.lost_text",

@@ -82,6 +82,29 @@ class RecordingChat:
 
 
 @dataclass(slots=True)
+class Stopped:
+    """A model that was stopped while it answered: the memories that it had named whole are its answer to the question
+    that they are of, and there is no other."""
+
+    memories: Sequence[Mapping[str, Any]]
+    dump: Callable[[Any], str]
+    """Writes an object as JSON text."""
+
+    def __call__(self, purpose: Purpose, parts: Mapping[str, Any], *, model: str | None = None) -> ChatReply:
+        """What was said of these parts. Raises ChatError for any other question."""
+        asked = {each["number"] for each in parts["messages"]} if purpose == "extract" else set()
+        said = [each for each in self.memories if asked.intersection(_numbers(each))]
+        if not said:
+            raise ChatError("the model was stopped before it came so far")
+        return ChatReply(self.dump({"memories": said}))
+
+
+def _numbers(memory: Mapping[str, Any]) -> list[int]:
+    told = memory.get("from")
+    return [each for each in told if isinstance(each, int)] if isinstance(told, list) else []
+
+
+@dataclass(slots=True)
 class Replies:
     """Plays recorded replies back: of each purpose the next one, in order; a missing one is a failed call.
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import gc
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from memtui.engine.capture.chat import Stopped
 from memtui.engine.capture.draft import StoredRow, Write, table_of
 from memtui.engine.capture.recipes.base import CaptureContext, CaptureRequest
 from memtui.engine.capture.recipes.registry import capture_recipe
@@ -28,6 +30,21 @@ def capture(request: CaptureRequest, context: CaptureContext) -> CaptureTrace:
         return recipe.run(request, context)
     with _uncollected():
         return recipe.run(request, context)
+
+
+def stopped(
+    request: CaptureRequest, context: CaptureContext, memories: Sequence[Mapping[str, Any]]
+) -> CaptureTrace:
+    """A run whose model was stopped while it answered: what it had named whole is decided, every other text waits."""
+    trace = capture(request, replace(context, chat=Stopped(memories, json.dumps)))
+    why = "the model was stopped before it came so far"
+    texts = tuple(
+        replace(text, fate="deferred", gate="model failed", reason=why)
+        if text.fate == "used" and text.gate == "model"
+        else text
+        for text in trace.texts
+    )
+    return replace(trace, texts=texts)
 
 
 LONG = 2_000

@@ -114,7 +114,7 @@ def words_of(setting: str, value: Any) -> str:
     """What a setting means, in a few words."""
     named = {
         "captureAssistant": "agent texts too",
-        "keepUnsure": "what is said with a maybe, too",
+        "keepUnsure": "said with a maybe, too",
         "minMessages": f"from {value} texts on",
     }
     return named.get(setting, f"{setting}: {value}")
@@ -126,25 +126,23 @@ def _as_it_is(state: CaptureState, width: int, glyphs: Glyphs) -> Row:
     if effect is None:
         said = "trying the questions asked here" if state.funnel and state.funnel.rows else ""
     elif not effect.asked:
-        said = "no question was asked here yet: no answer can change"
+        said = "no question was asked here yet"
     else:
-        said = f"answers to {counted(effect.asked, 'question')}: {_answers(effect)}"
+        said = f"{counted(effect.asked, 'question')}: {_answers(effect)} memories"
     name, room = "as it is turned" if state.turned else "as it is", _name_room(width)
     said = crop(said, width - room - 5, glyphs.ellipsis)
     return Row((Content.assemble(" ", (fit(name, room), "bold"), "  ", said),))
 
 
 def _name_room(width: int) -> int:
-    return max(16, min(32, width - 62))
+    return max(22, min(32, width - 62))
 
 
 def _answers(effect: RecallEffect) -> str:
-    """Memories that come into answers and leave them."""
-    if not effect.changed:
-        return "none changes"
+    """Answers that change, with the memories that come into them and leave them."""
     gained = sum(len(each.entered) for each in effect.changed)
     lost = sum(len(each.left) for each in effect.changed)
-    return f"{full(len(effect.changed))} change, +{full(gained)} -{full(lost)} memories"
+    return f"{counted(len(effect.changed), 'answer')}, +{full(gained)} -{full(lost)}"
 
 
 def _tried(
@@ -156,7 +154,7 @@ def _tried(
     else:
         copies = f"   {counted(each.copies, 'copy', 'copies')}" if each.copies else ""
         effect = state.answers.get(each.setting)
-        asked = "" if effect is None or not effect.asked else f"   answers: {_answers(effect)}"
+        asked = "" if effect is None or not effect.asked else f"   {_answers(effect)}"
         told = (f"rows {full(now)} {glyphs.forth} {full(each.rows)}{copies}{asked}", "$foreground")
     room = _name_room(width)
     text, style = told

@@ -269,6 +269,21 @@ class CaptureScreen(BaseScreen):
             progress=self._advanced,
         )
 
+    def _keep_heard(self, heard: str) -> None:
+        """What a model had said whole when it was stopped is decided; the other texts wait."""
+        engine, talk = (
+            self._engine,
+            next((each for each in self.state.talks if each.key == self.state.talk), None),
+        )
+        if engine is None or talk is None:
+            return
+
+        def have(made: tuple[Talk, CaptureRequest, CaptureTrace]) -> None:
+            self._ran(*made)
+            self.flash("Stopped: what was decided stays, the rest waits; nothing was written.", "note")
+
+        self.call(RUN, lambda token, report: working.heard_so_far(engine, talk, heard), have)
+
     def _add_text(self, text: str | None) -> None:
         if text is not None and text.strip():
             self._add_from(lambda: working.pasted(text, len(self.state.talks), host(self).now_ms()))
@@ -534,9 +549,13 @@ class CaptureScreen(BaseScreen):
         if busy or self._counting.stop():
             for name in busy:
                 self.runner.cancel(name)
+            heard = self.state.heard if RUN in busy else ""
             self.state = replace(self.state, waiting="", heard="")
             self.say(None)
-            self.flash("Stopped; nothing was written.", "note")
+            if heard:
+                self._keep_heard(heard)
+            else:
+                self.flash("Stopped; nothing was written.", "note")
         elif self.state.zoom:
             self.action_zoom()
         elif self.state.verdict is not None:

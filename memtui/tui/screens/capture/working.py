@@ -94,6 +94,19 @@ def captured(
         return done, request, capture(request, engine.capture_context(chat))
 
 
+def heard_so_far(engine: Engine, talk: Talk, heard: str) -> tuple[Talk, CaptureRequest, CaptureTrace]:
+    """A conversation whose model was stopped: what it had said whole is decided, the rest waits. Nothing is asked."""
+    from memtui.engine.capture import CaptureRequest, read_conversations, stopped
+    from memtui.engine.transfer import whole_items
+
+    conversation = talk.conversation or read_conversations(Path(talk.path))[0]
+    request = CaptureRequest(
+        conversation.messages, talk.recipe or RECIPE, talk.config, session=conversation.session
+    )
+    trace = stopped(request, engine.capture_context(), whole_items(heard, "memories"))
+    return replace(talk, conversation=conversation), request, trace
+
+
 @contextmanager
 def asking(
     engine: Engine,
