@@ -76,11 +76,35 @@ QUESTIONS = (
 )
 
 
+MIXED = (
+    "checkout 服务监听 8443 端口，配置在 deploy/checkout.yaml。",
+    "Отчёт собирает job_nightly_42 на сервере Falcon.",
+    "배포 스크립트는 scripts/release_all.sh 입니다.",
+    "ログの保存先は s3://logs-tokyo-7 です。",
+    "ملف الإعدادات هو config/prod.toml على الخادم Atlas.",
+    "Our Berlin office calls the 财务系统 simply Finnie.",
+)
+MIXED_QUESTIONS = (
+    ("checkout 服务的端口是多少", 0),
+    ("deploy/checkout.yaml", 0),
+    ("что делает job_nightly_42", 1),
+    ("Falcon 서버 отчёт", 1),
+    ("scripts/release_all.sh", 2),
+    ("배포 스크립트 어디", 2),
+    ("ログの保存先はどこですか", 3),
+    ("where is logs-tokyo-7", 3),
+    ("config/prod.toml أين", 4),
+    ("what is Finnie", 5),
+    ("财务系统 nickname", 5),
+)
+"""Two scripts in one text, identifiers among them, and questions in either."""
+
+
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory: pytest.TempPathFactory) -> RecallContext:
     turns = [
         Turn(f"{language}{at}", "all", "", text, language, NOW_MS - 86_400_000)
-        for language, texts in MEMORIES.items()
+        for language, texts in {**MEMORIES, "mixed": MIXED}.items()
         for at, text in enumerate(texts)
     ]
     folder = write(tmp_path_factory.mktemp("scripts") / "store", turns, prefixed=False)
@@ -111,6 +135,18 @@ def test_no_language_is_worse_than_keyword_search_alone(
     assert trace.returned.index(wanted) <= by_words
     assert any("never learned" in finding for finding in trace.findings)
     assert trace.config["memtui"]["bm25Weight"] == 1.0
+    assert trace.proof.recomputed
+
+
+@pytest.mark.parametrize(("question", "at"), MIXED_QUESTIONS)
+def test_mixed_scripts_and_identifiers_are_no_worse_than_keyword_search_alone(
+    bench: RecallContext, question: str, at: int
+) -> None:
+    trace = recall(RecallRequest(question, recipe="memtui"), bench)
+    words = bench.store.fts_search(question, k=20, columns=["id"]).column("id").to_pylist()
+    by_words = words.index(f"mixed{at}") if f"mixed{at}" in words else len(words)
+    assert f"mixed{at}" in trace.returned
+    assert trace.returned.index(f"mixed{at}") <= by_words
     assert trace.proof.recomputed
 
 

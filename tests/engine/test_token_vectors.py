@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -24,6 +25,7 @@ from memtui.engine.core.errors import EmbeddingError
 from memtui.engine.providers.token_model import TokenModel
 from memtui.engine.recall.recipes.memtui.token_vectors import best_cosines, in_bytes, shortened
 from memtui.engine.token_vectors import build, remove, status
+from memtui.engine.transfer import ImportRequest, ImportResult, plan_import, run_import
 from memtui.paths import state_dir
 from tests.cli.every_command import call
 from tests.conftest import tree_hash
@@ -192,7 +194,7 @@ def test_what_has_no_vectors_yet_is_read_for_the_recall_and_kept(
     engine: Engine, model: Path, tmp_path: Path
 ) -> None:
     build(engine, model)
-    change(tmp_path, "add", "the vessel of bo")
+    change(tmp_path, "edit", "m3", "--set", "text=the vessel of bo")
     first = read_stage(ask(reopened(tmp_path), "vessel of bo"))
     second = read_stage(ask(reopened(tmp_path), "vessel of bo"))
     assert first is not None
@@ -234,3 +236,72 @@ def test_the_best_cosine_is_what_a_plain_loop_finds() -> None:
                 default=0.0,
             )
             assert found[at, piece] == pytest.approx(wanted, abs=1e-5)
+
+
+def imported(tmp_path: Path, *texts: str) -> tuple[Engine, ImportResult]:
+    """The store after an import of a file of texts, through the engine."""
+    source = tmp_path / "more.jsonl"
+    source.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts), encoding="utf-8")
+    engine = open_engine(
+        tmp_path / "store",
+        now=lambda: NOW_MS,
+        environ=os.environ,
+        cwd=tmp_path,
+        state=state_dir(os.environ),
+        writable=True,
+    )
+    plan = plan_import(engine, ImportRequest((source,), "auto"))
+    try:
+        return engine, run_import(engine, plan, confirmed=True)
+    finally:
+        plan.close()
+
+
+def test_an_import_reads_what_comes_in(engine: Engine, model: Path, tmp_path: Path) -> None:
+    build(engine, model)
+    later, done = imported(tmp_path, "bo bought a boat", "anna likes the shed")
+    assert done.added == 2
+    assert not done.warnings
+    told = status(later)
+    assert told is not None
+    assert told.current == told.memories == len(TEXTS) + 2
+    stage = read_stage(ask(later, "vessel of bo"))
+    assert stage is not None
+    assert stage["fresh"] == 0
+
+
+def test_what_is_added_by_hand_is_read_at_once(engine: Engine, model: Path, tmp_path: Path) -> None:
+    build(engine, model)
+    change(tmp_path, "add", "the vessel of bo")
+    stage = read_stage(ask(reopened(tmp_path), "vessel of bo"))
+    assert stage is not None
+    assert stage["fresh"] == 0
+
+
+def test_little_that_comes_into_much_is_left_to_the_first_question(
+    engine: Engine, model: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    build(engine, model)
+    monkeypatch.setattr("memtui.engine.token_vectors.building.LITTLE", 0.5)
+    later, done = imported(tmp_path, "bo bought a boat")
+    assert not done.warnings
+    told = status(later)
+    assert told is not None
+    assert told.current == told.memories - 1
+
+
+def test_an_import_without_its_model_is_whole_and_says_so(
+    engine: Engine, model: Path, tmp_path: Path
+) -> None:
+    build(engine, model)
+    (model / "model.onnx").unlink()
+    later, done = imported(tmp_path, "bo bought a boat")
+    assert done.added == 1
+    assert any("token vectors were not made" in warning for warning in done.warnings)
+    assert later.store.count() == len(TEXTS) + 1
+
+
+def test_an_import_into_a_store_without_token_vectors_makes_none(engine: Engine, tmp_path: Path) -> None:
+    later, done = imported(tmp_path, "bo bought a boat")
+    assert done.added == 1
+    assert status(later) is None

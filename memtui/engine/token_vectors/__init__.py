@@ -7,10 +7,21 @@ from typing import TYPE_CHECKING
 from memtui.engine.core.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from memtui.engine.token_vectors.building import Built, Status, build, remove, status
+    from memtui.engine.token_vectors.building import Built, Status, build, keep_up, remove, status
     from memtui.engine.token_vectors.fetching import MODEL_URL, RemoteFile, fetch, look
 
-__all__ = ["MODEL_URL", "Built", "RemoteFile", "Status", "build", "fetch", "look", "remove", "status"]
+__all__ = [
+    "MODEL_URL",
+    "Built",
+    "RemoteFile",
+    "Status",
+    "build",
+    "fetch",
+    "keep_up",
+    "look",
+    "remove",
+    "status",
+]
 
 __getattr__ = lazy_names(
     __name__,
@@ -21,6 +32,7 @@ __getattr__ = lazy_names(
         "Status": "memtui.engine.token_vectors.building",
         "build": "memtui.engine.token_vectors.building",
         "fetch": "memtui.engine.token_vectors.fetching",
+        "keep_up": "memtui.engine.token_vectors.building",
         "look": "memtui.engine.token_vectors.fetching",
         "remove": "memtui.engine.token_vectors.building",
         "status": "memtui.engine.token_vectors.building",

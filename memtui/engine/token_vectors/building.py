@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memtui.engine.core.errors import UsageError
+from memtui.engine.core.errors import Cancelled, MemtuiError, UsageError
 from memtui.engine.core.progress import CancelToken, OnProgress, Progress
 from memtui.engine.providers.token_model import TokenModel
 from memtui.engine.recall.recipes.memtui.signals import spoken
@@ -38,6 +38,9 @@ FITTED_ON = 512
 """Memories whose pieces say which directions to keep."""
 
 PUT_AT_ONCE = 1024
+
+LITTLE = 0.001
+"""For such a share of the memories the whole table is not read again: they are read when a question needs them."""
 
 
 @dataclass(frozen=True)
@@ -111,6 +114,29 @@ def build(
     if todo or gone:
         table.settle()
     return Built(model.name, len(rows), len(todo), len(rows) - len(todo), len(gone), table.size_bytes)
+
+
+def keep_up(
+    engine: Engine,
+    came: int,
+    *,
+    on_progress: OnProgress | None = None,
+    cancel: CancelToken | None = None,
+) -> str:
+    """Make the token vectors of the `came` memories that have just come in; what went wrong, if it did.
+
+    Nothing happens where the store has none, or where little came into much. The memories are there already, so nothing
+    is raised: what is not read now is read when a question needs it.
+    """
+    try:
+        if engine.token_place is None or open_token_table(engine.token_place) is None:
+            return ""
+        if came <= engine.store.count() * LITTLE:
+            return ""
+        build(engine, on_progress=on_progress, cancel=cancel)
+    except (MemtuiError, Cancelled) as error:
+        return f"token vectors were not made for all that came in ({error}): memtui context build makes them"
+    return ""
 
 
 def status(engine: Engine) -> Status | None:

@@ -147,7 +147,11 @@ def run_import(
     on_progress: OnProgress | None = None,
     cancel: CancelToken | None = None,
 ) -> ImportResult:
-    """Write what a plan says, in one commit and one entry of the journal; see `run.run_plan`."""
+    """Write what a plan says, in one commit and one entry of the journal; see `run.run_plan`.
+
+    Token vectors are made of what came in, where the store has them.
+    """
+    from memtui.engine.token_vectors import keep_up
     from memtui.engine.transfer.importing.run import run_plan
     from memtui.engine.transfer.importing.unfinished import as_asked
 
@@ -155,7 +159,9 @@ def run_import(
     with unfinished_runs(engine).running("import", as_asked(plan.request)):
         done = run_plan(plan, shop, curator, confirmed=confirmed, on_progress=on_progress, cancel=cancel)
     engine.store.refresh()
-    return done
+    came = done.added + done.replaced
+    said = keep_up(engine, came, on_progress=on_progress, cancel=cancel) if came else ""
+    return replace(done, warnings=(*done.warnings, said)) if said else done
 
 
 def settle_imports(engine: Engine) -> tuple[str, ...]:
