@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from memtui.engine import RecallRequest
@@ -14,7 +15,9 @@ from memtui.engine.recall.recipes.memtui.settings import fitted, resolve_own
 from memtui.engine.store.open import open_store
 from tests.conftest import NOW_MS
 from tests.engine.pro_store import row, write_store
+from tests.quality import goals, languages
 from tests.quality.dialogues import Turn, write
+from tests.quality.tuning import by_recipe, by_words
 
 MEMORIES = {
     "zh": (
@@ -112,6 +115,11 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> RecallContext:
 
 
 @pytest.fixture(scope="module")
+def talks(tmp_path_factory: pytest.TempPathFactory) -> dict[str, goals.Set]:
+    return goals.in_languages(tmp_path_factory.mktemp("languages") / "store")
+
+
+@pytest.fixture(scope="module")
 def plugin(tmp_path_factory: pytest.TempPathFactory) -> RecallContext:
     """The same memories in a table of memory-lancedb-pro, whose index leaves such runs whole."""
     rows = [
@@ -194,3 +202,15 @@ def test_keywords_count_more_in_a_long_question() -> None:
     ]
     least = fitted("notes")["bm25Weight"]
     assert weights == pytest.approx([least, least, least + 0.1, least + 0.2, least + 0.2])
+
+
+@pytest.mark.parametrize("name", list(languages.LANGUAGES))
+def test_facts_that_are_easily_mistaken_are_found_no_worse_than_by_keywords(
+    talks: dict[str, goals.Set], name: str
+) -> None:
+    bench, asked = talks[name]
+    ours, words = by_recipe(bench), by_words(bench)
+    made = [goals.measures(ours(each), each.relevant)[1] for each in asked]
+    plain = [goals.measures(words(each), each.relevant)[1] for each in asked]
+    assert np.mean(made) >= np.mean(plain) - 0.005
+    assert np.mean(made) > 0.5

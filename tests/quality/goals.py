@@ -3,7 +3,7 @@
 python -m tests.quality.goals [../shared] [--save FILE] [--against FILE]
 
 English dialogues and chats (ours), notes and their long questions, Chinese (`../shared/fixtures/recall-tuning`),
-Chinese, Japanese, Korean, Arabic, Russian and mixed facts (ours), identifiers (made here), and questions that nothing
+Japanese, Korean, Arabic, Russian and mixed facts (ours), identifiers (made here), and questions that nothing
 answers. recall@10, nDCG@10, hit@1; paired bootstrap over the questions. `--save` keeps the first ten of each question,
 `--against` compares with such a file question by question: what a change of the recipe gains and loses.
 """
@@ -22,7 +22,7 @@ import numpy as np
 
 from memtui.engine.recall.context import RecallContext
 from tests.conftest import NOW_MS, SHARED
-from tests.quality import confidence, dialogues, tuning
+from tests.quality import confidence, dialogues, languages, tuning
 from tests.quality.tuning import Asked, by_recipe, by_words, interval
 
 LONG = 40
@@ -93,24 +93,14 @@ def talks(folder: Path, source: Path, title: str) -> dict[str, Set]:
     return {title: (bench, asked)}
 
 
-def languages(folder: Path) -> dict[str, Set]:
-    """Facts in languages whose script the bundled model never learned, and of two scripts, each by its name."""
-    from tests.engine.test_recipe_memtui_scripts import MEMORIES, MIXED, MIXED_QUESTIONS, QUESTIONS
-
-    texts = {**MEMORIES, "mixed": MIXED}
-    turns = [
-        dialogues.Turn(f"{name}{at}", "all", "", text, name, NOW_MS - 86_400_000)
-        for name, each in texts.items()
-        for at, text in enumerate(each)
-    ]
+def in_languages(folder: Path) -> dict[str, Set]:
+    """Facts in languages whose script the bundled model never learned; see `languages`."""
+    every = {name: languages.facts(name) for name in languages.LANGUAGES}
+    turns = [turn for each in every.values() for turn, _ in each]
     bench = tuning.bench_on(dialogues.write(folder, turns, prefixed=False))
-    every = (*QUESTIONS, *(("mixed", question, at) for question, at in MIXED_QUESTIONS))
     return {
-        f"language {name}": (
-            bench,
-            [Asked(q, "all", frozenset((f"{name}{at}",)), None) for of, q, at in every if of == name],
-        )
-        for name in texts
+        name: (bench, [Asked(question, name, frozenset((turn.id,)), None) for turn, question in each])
+        for name, each in every.items()
     }
 
 
@@ -123,7 +113,7 @@ def sets(shared: Path, root: Path) -> dict[str, Set]:
         long = [asked for asked in parts["realmem"] if len(asked.query.split()) >= LONG]
         found |= {"notes": (bench, parts["realmem"]), "long questions": (bench, long)}
         found["Chinese"] = (bench, parts["cmrc"])
-    return found | languages(root / "languages") | identifier_set(root / "identifiers")
+    return found | in_languages(root / "languages") | identifier_set(root / "identifiers")
 
 
 def measures(ids: Sequence[str], relevant: frozenset[str]) -> tuple[float, float, float]:
