@@ -38,7 +38,7 @@ def shared(vectors: Any) -> None:
 
 
 PLANT: dict[str, Callable[[Path], None]] = {
-    **{kind: PLANTED[kind][1] for kind in ("D2", "D6", "D7", "D10", "D19", "D20", "D30")},
+    **{kind: PLANTED[kind][1] for kind in ("D2", "D6", "D7", "D10", "D19", "D20", "D30", "D32")},
     "D12": setting(3, 8, to=lambda vector: None),
     "D13": setting(3, to=lambda vector: [float("inf"), *vector[1:]]),
     "D14": setting(3, 4, to=lambda vector: [0.0] * len(vector)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from pathlib import Path
 from typing import Any
 
@@ -369,3 +370,24 @@ async def test_an_index_that_does_harm_is_dropped_from_its_row(
         await settle(pilot)
         assert "the Journal has the receipt" in screen_text(app)
     assert [each.name for each in planted.open_table(folder).list_indices()] == ["text_idx"]
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_store_without_a_configuration_says_what_is_missing(
+    size: tuple[int, int], tmp_path: Path
+) -> None:
+    folder = planted.sound(tmp_path / "store")
+    now_ms = time.time_ns() // 1_000_000  # of the clock by which the versions are written
+    engine = open_engine(folder, now=lambda: now_ms, environ={"HOME": str(tmp_path)}, cwd=tmp_path)
+    async with running(engine, size) as (app, pilot):
+        await press(pilot, "9")
+        await settle(pilot)
+        assert "were not read yet: look again does" in screen_text(app), (
+            "nothing found, by half of the checks"
+        )
+        await press(pilot, *["right_square_bracket"] * 3)
+        await settle(pilot)
+        text = " ".join(re.sub("[│╭╮╰╯─]", " ", screen_text(app)).split())
+        assert "no plan can be made" in text
+        assert "OPENCLAW_CONFIG_PATH" in text
+        assert "plans A to D" in text

@@ -175,9 +175,11 @@ def find_reading(environ: Mapping[str, str], cwd: Path) -> PathReading:
     look = PlaceFinder()
     found = [each for each in readings(read_environment(environ, cwd), look) if each.config is not None]
     if not found:
-        looked = ", ".join(str(each) for each in look.places.values()) or "nothing, since HOME is not set"
+        folders = dict.fromkeys(str(Path(each.path).parent) for each in look.places.values())
+        looked = f"in {', '.join(folders)}" if folders else "at nothing, since HOME is not set"
         raise StoreNotFoundError(
-            f"No openclaw.json was found; looked at {looked}.", fix="Name it with OPENCLAW_CONFIG_PATH."
+            f"No configuration of an agent (openclaw.json) was found; looked {looked}.",
+            fix="Name it with OPENCLAW_CONFIG_PATH.",
         )
     if len(found) > 1:
         named = " and ".join(str(each.config) for each in found)

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from memtui.tui.screens.health.state import ConfigView, OptionLine
 
 
+_WITHOUT = "the store is looked at without its agent's configuration; every other view works"
+
+_WITH = "plans A to D, every option, what each would change, and the checks of the keys"
+
 _FLOWN = 12
 """Questions of a flight that are shown one by one."""
 
@@ -28,7 +32,8 @@ def config(state: HealthState, width: int, look: Look) -> list[Row]:
     config = state.config
     if config is None:
         return [Row((Content.styled(" reading the configuration", "$dim"),))]
-    rows = [Row((Content.styled(f" {crop(tilde(config.file), width - 2, look.glyphs.ellipsis)}", "$dim"),))]
+    named = crop(tilde(config.file), width - 2, look.glyphs.ellipsis)
+    rows = [Row((Content.styled(f" {named}", "$dim"),))] if config.file else []
     if config.error:
         return [*rows, *labelled([("", config.error)], width)]
     if state.listing:
@@ -88,8 +93,10 @@ def _value(line: OptionLine) -> tuple[str, str]:
 def before_writing(state: HealthState, width: int, look: Look) -> list[Row]:
     """The row under the cursor in words, what would be answered, what writing it brings."""
     config = state.config
-    if config is None or config.error:
+    if config is None:
         return []
+    if config.error:
+        return labelled([("now", _WITHOUT), ("then", _WITH)], width)
     lines: list[tuple[str, str]] = []
     for problem in config.problems:
         if state.cursor == f"problem:{problem.path}:{problem.rule}":

@@ -55,6 +55,8 @@ def _where(state: HealthState) -> str:
     if state.looking:
         return state.looking
     if state.view == "config" and state.config is not None:
+        if state.config.error:
+            return "no plan can be made"
         turned = len(state.config.turned.edits) + len(state.config.turned.dropped)
         more = f", {turned} turned" if turned else ""
         return f"plan {state.config.plan}{more}, not written"
@@ -90,8 +92,12 @@ def doctor(state: HealthState, width: int, look: Look) -> list[Row]:
 def evidence(state: HealthState, width: int, look: Look) -> list[Row]:
     finding = state.finding
     if finding is None:
-        fine = state.found.looked if state.found is not None else 0
-        return [Row((Content.styled(f" {fine} checks, nothing found", "$dim"),))] if state.found else []
+        if state.found is None:
+            return []
+        said = [f"{state.found.looked} checks, nothing found"]
+        if not state.deep:
+            said += ["vectors, texts and the vector index", "were not read yet: look again does"]
+        return [Row((Content.styled(f" {each}", "$dim"),)) for each in said]
     seen, check = finding.seen, finding.check
     beside = {True: "the agent may run on", False: "stop the agent first", None: "nothing is written"}[
         check.safe
