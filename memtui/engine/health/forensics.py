@@ -16,6 +16,7 @@ With a model at hand that works on this machine the suspects are embedded again,
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -61,6 +62,9 @@ DIRECTIONS = 8
 
 MOST = 200_000
 """Rows that are judged: of more memories so many, spread evenly, else texts and vectors would not fit in memory."""
+
+BLOCK = 16_384
+"""Rows that are worked on at a time."""
 
 SAMPLE = 3_000
 
@@ -173,8 +177,8 @@ def judge(
     from memtui.engine.providers.static_embedder import bundled
 
     unit = _unit(np.asarray(vectors, np.float32))
-    features = np.asarray(bundled().embed_passages(texts), np.float32) if embedded is None else embedded
-    known = np.linalg.norm(features, axis=1) > 1e-6
+    features = _with_ones(len(unit), lambda some: bundled().embed_passages(texts[some]), embedded)
+    known = np.linalg.norm(features[:, :-1], axis=1) > 1e-6
     keep = known.copy()
     likeness = odds = energy = cosine = np.zeros(len(unit))
     foreign = np.zeros(len(unit), np.bool_)
@@ -196,8 +200,22 @@ def judge(
     return Judgement(foreign, other, likeness, odds, energy, cosine)
 
 
+def _with_ones(
+    count: int, embed: Callable[[slice], Any], embedded: NDArray[np.float32] | None
+) -> NDArray[np.float32]:
+    """The bundled model's vectors with a last column of ones, float32 [count, dims + 1]; held once."""
+    out: NDArray[np.float32] | None = None
+    for start in range(0, count, BLOCK):
+        some = slice(start, min(count, start + BLOCK))
+        made = np.asarray(embed(some) if embedded is None else embedded[some], np.float32)
+        if out is None:
+            out = np.ones((count, made.shape[1] + 1), np.float32)
+        out[some, :-1] = made
+    return np.ones((0, 2), np.float32) if out is None else out
+
+
 def _likeness(
-    features: NDArray[np.float32],
+    x: NDArray[np.float32],
     unit: NDArray[np.float32],
     keep: NDArray[np.bool_],
     known: NDArray[np.bool_],
@@ -207,7 +225,6 @@ def _likeness(
     order = rng.permutation(len(unit))
     folds = np.empty(len(unit), np.int64)
     folds[order] = np.arange(len(unit)) % FOLDS
-    x = np.hstack([features, np.ones((len(unit), 1), np.float32)])
     out, null = np.zeros(len(unit)), np.zeros(len(unit))
     centre = unit[keep].mean(axis=0) if keep.any() else unit.mean(axis=0)
     ridge = 0.0
@@ -322,10 +339,13 @@ def _energies(unit: NDArray[np.float32], trusted: NDArray[np.float32], mean: Any
     _, basis = np.linalg.eigh(centred.T @ centred)
     count = max(2, min(unit.shape[1] // DIRECTIONS, len(sample) // 4))
     first = basis[:, -count:].astype(np.float32)
-    rest = unit - mean
-    total = np.einsum("ij,ij->i", rest, rest)
-    inside = np.einsum("ij,ij->i", rest @ first, rest @ first)
-    return np.asarray(inside / np.maximum(total, 1e-12), np.float64), count / unit.shape[1]
+    energy = np.zeros(len(unit), np.float64)
+    for start in range(0, len(unit), BLOCK):
+        rest = unit[start : start + BLOCK] - mean
+        led = rest @ first
+        total = np.einsum("ij,ij->i", rest, rest)
+        energy[start : start + BLOCK] = np.einsum("ij,ij->i", led, led) / np.maximum(total, 1e-12)
+    return energy, count / unit.shape[1]
 
 
 def _evidence(found: Judgement, rows: NDArray[np.int64]) -> tuple[str, ...]:
