@@ -101,6 +101,7 @@ def test_a_broken_book_is_said_and_not_overwritten(tmp_path: Path, text: str) ->
 def test_the_paired_test_says_when_it_cannot_tell() -> None:
     rng = random.Random(1)
     assert paired([1, 0, 1], [1, 0, 1], rng).verdict == "A and B answer all 3 cases alike"
+    assert paired([1], [1], rng).verdict == "A and B answer the one case alike"
     few = paired([0, 0, 0], [1, 1, 1], rng)
     assert (few.p, few.distinguishable) == (0.25, False)
     assert "not distinguishable" in few.verdict

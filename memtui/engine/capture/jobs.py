@@ -28,6 +28,7 @@ from memtui.engine.capture.stages.transcript import utf16_tail
 from memtui.engine.capture.trace import Message
 from memtui.engine.changes.change_set import ChangeSet
 from memtui.engine.core.errors import MemtuiError, RefusedError, UsageError
+from memtui.engine.core.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -112,7 +113,7 @@ def plan_dream(context: CaptureContext, config: Mapping[str, Any] | None = None)
     return _planned(
         world,
         "dream",
-        f"{changed} memories changed by dreaming",
+        f"{counted(changed, 'memory', 'memories')} changed by dreaming",
         phases,
         tuple(job_faults.of_dream(world, settings.light, before)),
     )
@@ -158,7 +159,7 @@ def plan_reflection(
         _planned(
             world,
             "reflect",
-            f"{rows} memories of a reflection",
+            f"{counted(rows, 'memory', 'memories')} of a reflection",
             {"rows": rows, "file": text},
             tuple(job_faults.of_reflection(world, report)),
         ),

@@ -12,6 +12,7 @@ from typing import Any
 from memtui.engine.cases.case import Case
 from memtui.engine.core.errors import MemtuiError, UsageError
 from memtui.engine.core.progress import CancelToken, OnProgress, Progress
+from memtui.engine.core.text import counted
 from memtui.engine.recall.request import UNSET, RecallRequest
 
 # How well a recall answers a case: the field's usual measures.
@@ -114,10 +115,16 @@ class Significance:
     def verdict(self) -> str:
         """One sentence."""
         if self.better == self.worse == 0:
-            return f"A and B answer all {self.cases} cases alike"
+            return (
+                f"A and B answer all {counted(self.cases, 'case')} alike"
+                if self.cases != 1
+                else "A and B answer the one case alike"
+            )
         if not self.distinguishable:
-            return f"not distinguishable on {self.cases} cases (p {self.p:.2g})"
-        return f"{'B' if self.difference > 0 else 'A'} is better (p {self.p:.2g}, {self.cases} cases)"
+            return f"not distinguishable on {counted(self.cases, 'case')} (p {self.p:.2g})"
+        return (
+            f"{'B' if self.difference > 0 else 'A'} is better (p {self.p:.2g}, {counted(self.cases, 'case')})"
+        )
 
 
 def paired(a: Sequence[float], b: Sequence[float], rng: random.Random) -> Significance:

@@ -11,6 +11,7 @@ from memtui.engine.cases.case import Case
 from memtui.engine.cases.runner import CaseReport, CaseSetup, Significance, compare
 from memtui.engine.core.errors import UsageError
 from memtui.engine.core.progress import CancelToken, OnProgress, Progress
+from memtui.engine.core.text import counted
 from memtui.engine.recall.recipes.registry import recipe_named
 
 LEAST_CASES = 8
@@ -82,9 +83,8 @@ def tune(
     and nothing to check on. Deterministic.
     """
     if len(cases) < LEAST_CASES:
-        raise UsageError(
-            f"{len(cases)} cases are too few to tune on.", fix=f"Save {LEAST_CASES} or more first."
-        )
+        few = f"{counted(len(cases), 'case')} {'is' if len(cases) == 1 else 'are'} too few to tune on."
+        raise UsageError(few, fix=f"Save {LEAST_CASES} or more first.")
     block, knobs = space(start.recipe)
     train, held = split(cases)
     base = dict((start.config or {}).get(block) or {})

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from memtui.engine.core.errors import UsageError
 from memtui.engine.core.javascript import SPACE, to_fixed, trim, utf16_len, utf16_slice
+from memtui.engine.core.text import counted
 from memtui.engine.decay.validity import auto_recall_barrier
 from memtui.engine.recall.recipes.pro.question import Intent, analyse, boost
 from memtui.engine.recall.recipes.registry import recipe_named
@@ -231,7 +232,7 @@ def _injected(trace: Trace, settings: PromptBlockSettings, turns_since: Mapping[
         turns = turns_since.get(row.id, settings.min_repeated)
         repeated = turns < settings.min_repeated
         if repeated:
-            why = f"injected {turns} turns ago"
+            why = f"injected {counted(turns, 'turn')} ago"
             parts.append(BlockPart(row.id, "", prefix + whole, why, "repeat", turns, settings.min_repeated))
             continue
         if barrier:

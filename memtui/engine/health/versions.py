@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from memtui.engine.core.errors import MemtuiError
+from memtui.engine.core.text import counted
 
 if TYPE_CHECKING:
     from memtui.engine.changes.journal import JournalEntry
@@ -442,8 +443,9 @@ def _folded(lines: tuple[VersionEntry, ...]) -> tuple[VersionEntry, ...]:
         last = folded[-1] if folded else None
         if last is not None and last.writer == line.writer == "injection" and not line.name:
             changed = last.changed + line.changed
+            said = f"{counted(changed, 'memory', 'memories')} injected or recalled"
             folded[-1] = VersionEntry(
-                last.version, last.time_ms, "injection", "", f"{changed} memories injected or recalled",
+                last.version, last.time_ms, "injection", "", said,
                 0, 0, changed, first=line.first if line.first is not None else line.version, rows=last.rows,
             )  # fmt: skip
         else:
