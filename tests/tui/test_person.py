@@ -5,6 +5,8 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import pytest
+
 from memtui.tui.dialogs.change_preview import ChangePreview
 from tests.engine.curate_world import rows_of
 from tests.tui.driving import press, screen_text, settle, type_text, until
@@ -39,11 +41,23 @@ async def test_the_preview_says_what_stays_of_a_person_elsewhere(demo_store: Pat
 
 
 async def test_the_name_is_taken_out_of_one_memory_and_the_others_go(
-    demo_store: Path, tmp_path: Path
+    demo_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("MEMTUI_STATE_DIR", str(tmp_path / "state"))
     store = Path(shutil.copytree(demo_store, tmp_path / "store"))
     before = [text for text in rows_of(store).column("text").to_pylist() if "Peter Lund" in text]
     async with browsing(store, size=(120, 36)) as (app, pilot):
+        await press(pilot, "3")
+        await type_text(pilot, "who is Peter Lund?")
+        await press(pilot, "enter", "2", "slash")
+        await type_text(pilot, "Peter Lund")
+        await press(pilot, "enter")
+        before_it = [
+            each.name
+            for each in (tmp_path / "state").rglob("*")
+            if each.is_file() and b"Lund" in each.read_bytes()
+        ]
+        assert len(before_it) >= 2, before_it
         await press(pilot, "ctrl+p")
         await type_text(pilot, "forget everything about Peter Lund")
         await press(pilot, "enter")
@@ -58,6 +72,9 @@ async def test_the_name_is_taken_out_of_one_memory_and_the_others_go(
         await settle(pilot)
         assert "LOOKED FOR AFTERWARDS" in screen_text(app)
         assert "found in" not in screen_text(app)
+        kept = [each for each in (tmp_path / "state").rglob("*") if each.is_file()]
+        named = [each.name for each in kept if "curate" not in each.parts and b"Lund" in each.read_bytes()]
+        assert named == [], "filters and questions of our own"
     left = rows_of(store).column("text").to_pylist()
     assert not any("Peter" in text and "Lund" in text for text in left)
     assert sum("[REDACTED]" in text for text in left) == 1

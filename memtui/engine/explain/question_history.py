@@ -138,6 +138,15 @@ class History:
                 return db.execute("DELETE FROM questions").rowcount
             return db.execute("DELETE FROM questions WHERE number = ?", (number,)).rowcount
 
+    def forget_words(self, text: str) -> int:
+        """Forget every question that holds every word of `text`, bytes and all; how many went."""
+        numbers = [(each.number,) for each in self.search(text, limit=MOST)]
+        if numbers:
+            with self._open() as db:
+                db.execute("PRAGMA secure_delete = ON")
+                db.executemany("DELETE FROM questions WHERE number = ?", numbers)
+        return len(numbers)
+
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
         try:

@@ -60,6 +60,7 @@ def stays_elsewhere(
     own_file = "file of memtui's own (questions, cases, filters)"
     many = own_file.replace("file", "files", 1)
     found += _sentence(_holding(ours, name, cancel), own_file, many)
+    found.append("Questions asked and filters typed that hold the name go with it; saved cases stay.")
     return found
 
 

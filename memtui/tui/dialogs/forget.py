@@ -7,9 +7,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine import Outcome, counted
+from memtui.engine import History, Outcome, counted
 from memtui.engine.witness import stays_elsewhere
-from memtui.paths import state_dir
+from memtui.paths import questions_file, state_dir
 from memtui.tui.dialogs.choose_one import ChooseOne, Option
 from memtui.tui.dialogs.sheet import Section, Sheet, SheetLine
 from memtui.tui.host import host
@@ -54,6 +54,8 @@ def forget(
     engine = host(staging).session.engine
     if not staging.able() or engine is None:
         return
+    from memtui.tui.change_request import commit
+
     archives = any(field.name == "state" for field in engine.editable)
 
     def written(outcome: Outcome) -> None:
@@ -78,7 +80,14 @@ def forget(
     def taken(way: str | None) -> None:
         if way is not None:
             turn = partial(turned, way) if way == PERSON else None
-            staging.stage(lambda engine: plan(engine, way), then=written, amend=turn)
+            write = write_person if way == PERSON else commit
+            staging.stage(lambda engine: plan(engine, way), write=write, then=written, amend=turn)
+
+    def write_person(engine: Engine, planned: ChangeSet, confirmed: bool) -> Outcome:
+        """What we kept ourselves goes with it: the questions that name them."""
+        outcome = engine.curate.apply(planned, confirmed=confirmed)
+        History(questions_file()).forget_words(name)
+        return outcome
 
     def turned(way: str, row: str) -> None:
         """The other way for one memory: deleted, or the name taken out of it."""

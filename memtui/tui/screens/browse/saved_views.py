@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 from textual.message import Message
 from textual.widget import Widget
 
-from memtui.engine import ListQuery, StoreInfo, counted
+from memtui.engine import ListQuery, Outcome, StoreInfo, counted
 from memtui.tui import saved_state
 from memtui.tui.calls import EngineCalls
 from memtui.tui.dialogs.choose_one import ChooseOne, Option
@@ -89,6 +90,33 @@ class SavedViews(Widget):
         if filters != self.filters:
             self.filters = filters
             self._keep(partial(_first, text))
+
+    def forget_words(self, text: str) -> None:
+        """Forget the filters that hold every word of `text`."""
+        words = text.casefold().split()
+
+        def names(value: object) -> bool:
+            return isinstance(value, str) and all(word in value.casefold() for word in words)
+
+        def edit(values: Values) -> None:
+            typed = values.get("filters")
+            values["filters"] = (
+                [each for each in typed if not names(each)] if isinstance(typed, list) else None
+            )
+            left = values.get("browse")
+            if isinstance(left, dict):
+                values["browse"] = {key: "" if names(each) else each for key, each in left.items()}
+
+        self.filters = tuple(each for each in self.filters if not names(each))
+        bar: Any = self.screen.query_one("FilterBar")
+        bar.history = self.filters
+        self._keep(edit)
+
+    def person_gone(self, name: str, then: Callable[[Outcome], None], outcome: Outcome) -> None:
+        """Somebody was forgotten: what was kept here by the name goes, too, and so does the list by it."""
+        then(outcome)
+        self.post_message(self.Chosen(ListQuery()))
+        self.forget_words(name)
 
     def _keep(self, edit: Callable[[Values], object]) -> None:
         """Write a change down, in a thread."""

@@ -18,7 +18,7 @@ from memtui.tui.base_screen import BaseScreen
 from memtui.tui.change_request import ChangeRequests
 from memtui.tui.dialogs.choose_field import choose_change
 from memtui.tui.dialogs.choose_one import ChooseOne, Option
-from memtui.tui.dialogs.forget import forget
+from memtui.tui.dialogs.forget import PERSON, forget
 from memtui.tui.dialogs.palette_entry import PaletteEntry
 from memtui.tui.host import host
 from memtui.tui.layout import Arrangement, browse, size_class
@@ -431,8 +431,9 @@ class BrowseScreen(BaseScreen):
 
     def action_forget(self, way: str = "") -> None:
         if self.staging.able() and (ids := self.chosen_ids()):
-            name = self.wish.query.filter.replace('"', "")
-            forget(self.staging, ids, self._changed, named=not self.listing.marks.ids, way=way, name=name)
+            name, gone = self.wish.query.filter.replace('"', ""), self.saved_views.person_gone
+            done = partial(gone, name, self._changed) if way == PERSON else self._changed
+            forget(self.staging, ids, done, named=not self.listing.marks.ids, way=way, name=name)
 
     def action_edit(self) -> None:
         if (memory := self.memory_here) is None or not memory.id:
