@@ -203,10 +203,11 @@ class ChangePreview(QuickModal[PreviewAnswer | None]):
             ways.append(("change.stage", "stage"))
         if self._turns and self._row and not plan.conflicts:
             op = next((each.op for each in plan.changes if each.id == self._row), "")
-            ways.append(("change.redact", "delete it" if op == "edit" else "redact it"))
+            ways.append(("change.redact", "delete" if op == "edit" else "redact"))
         if self._can_drop:
             ways.append(("change.drop", "drop this row"))
-            ways.append(("change.zoom", "cut" if self._rows.whole else "whole"))
+            if not self._turns:  # the way out needs its cells
+                ways.append(("change.zoom", "cut" if self._rows.whole else "whole"))
         self.query_one(DialogKeys).say(*ways, *self.more_ways(), ("change.close", self._way_out))
 
     def more_ways(self) -> list[Way]:
