@@ -212,7 +212,10 @@ class KeymapApp(QuickApp):
             return True
         active = screen.active_bindings.get(event.key)
         key = self.keys.key(active.binding.id) if active is not None else None
-        if event.key in _NOW or (key is not None and key.context == "app"):
+        writes = (
+            key is not None and key.writes
+        )  # of the keys that work everywhere, too: it waits for the store
+        if event.key in _NOW or (key is not None and key.context == "app" and not writes):
             return False
         if any(each.group == PERFORM and not each.is_finished for each in self.workers):
             return True  # what a sentence of the palette asks for is on its way: the key is for where it ends
@@ -231,7 +234,7 @@ class KeymapApp(QuickApp):
         if typing and getattr(active, "node", taker) is taker:
             return False  # a key of the line of text itself
         opening = host(self).session.phase in _OPENING
-        if opening and (key is None or key.context not in _ANYWAY):
+        if opening and (key is None or writes or key.context not in _ANYWAY):
             return True
         return screen.holds(key, active is None or active.enabled)
 
