@@ -77,8 +77,8 @@ def test_every_row_names_its_own_file(tmp_path: Path) -> None:
 def linked(**more: Any) -> list[dict[str, Any]]:
     relation = {"type": "superseded_by", "targetId": NEW, "why": "kept"}
     metadata = {"superseded_by": NEW, "invalidated_at": 1_760_000_000_000, "relations": [relation], "n": 1.0}
-    old = memory(1, "the gate code is 1111 since March", metadata=json.dumps(metadata))
-    new = memory(2, "the gate code is 2222 since October", metadata=json.dumps({"supersedes": OLD}))
+    old = memory(1, "the gate number is 1111 since March", metadata=json.dumps(metadata))
+    new = memory(2, "the gate number is 2222 since October", metadata=json.dumps({"supersedes": OLD}))
     return [{**old, "id": OLD, **more}, {**new, "id": NEW}]
 
 
@@ -86,7 +86,7 @@ def links(rows: dict[str, dict[str, Any]]) -> tuple[str, str, dict[str, Any], di
     ids = {
         "old" if "1111" in row["text"] else "new": each
         for each, row in rows.items()
-        if "gate code" in row["text"]
+        if "gate number" in row["text"]
     }
     old, new = (json.loads(rows[ids[which]]["metadata"]) for which in ("old", "new"))
     return ids["old"], ids["new"], old, new
@@ -103,7 +103,7 @@ def test_links_lead_to_the_rows_that_renamed_memories_became(tmp_path: Path) -> 
 
 
 def test_a_link_to_a_memory_that_was_there_already_leads_to_that_row(tmp_path: Path) -> None:
-    there = memory(7, "the gate code is 2222 since October")
+    there = memory(7, "the gate number is 2222 since October")
     with opened(pro_store(tmp_path / "store", [there]), tmp_path / "state") as engine:
         imported(engine, jsonl(tmp_path / "lines.jsonl", linked()), without_embedding=True)
         _, new_id, old, _ = links(rows_of(engine))

@@ -80,7 +80,7 @@ def _line(candidate: Candidate) -> str:
 
 
 def commit(trace: CaptureTrace, store: Store, curator: Curator, *, confirmed: bool = False) -> Outcome:
-    """Write a run, and take its words into the index of a store of our own.
+    """Write a run; the words of a long one are taken into the index of a store of our own.
 
     Raises RefusedError when the store may not be written, ConflictError when a row has changed.
     """
@@ -89,10 +89,9 @@ def commit(trace: CaptureTrace, store: Store, curator: Curator, *, confirmed: bo
         return Outcome(None, ACTION, ())
     if len(writes) > SMALL and all(each.op == "add" for each in writes):
         outcome = _streamed(trace, writes, store, curator, confirmed=confirmed)
-    else:
-        outcome = curator.apply(plan(trace, store), confirmed=confirmed)
-    curator.fold_words()
-    return outcome
+        curator.fold_words()
+        return outcome
+    return curator.apply(plan(trace, store), confirmed=confirmed)
 
 
 def last_writes(writes: Sequence[Write]) -> list[Write]:

@@ -126,6 +126,7 @@ PRESETS: dict[str, Preset] = {
             "app.go-transfer": "5,g t",
             "app.go-journal": "6,g j",
             "app.quit": "q,ctrl+q,Z Z",
+            "list.tall": "T",
             "list.mark-range": "v,V",
         },
     ),
