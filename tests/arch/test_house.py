@@ -226,3 +226,14 @@ def test_the_garbage_collector_is_steered_where_it_says_why() -> None:
     assert {_name(path) for path in _PROGRAM if steers.search(path.read_text(encoding="utf-8"))} == set(
         COLLECTOR
     )
+
+
+def test_no_part_of_the_program_lists_the_objects_of_all_threads() -> None:
+    """A list of all objects owns the tuples that other threads are filling: Python ends their work (SystemError)."""
+    found = [
+        _name(path)
+        for path in _PROGRAM
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute) and node.attr in ("get_objects", "get_referrers", "get_referents")
+    ]
+    assert found == []

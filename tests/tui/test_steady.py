@@ -65,12 +65,12 @@ async def test_the_collector_works_between_keys_and_leaves_nothing_behind(
         assert gone() is None
 
         held, left = grown_up()
-        held.rows = [[] for _ in range(SETTLED)]
+        held.rows = [[] for _ in range(SETTLED + SETTLED // 5)]
         until_due()
         steady.tidy()
         assert not any(each is held for each in gc.get_objects()), "what came to stay is looked at again"
         frozen = gc.get_freeze_count()
-        shown: list[list[int]] = [[] for _ in range(SETTLED)]
+        shown: list[list[int]] = [[] for _ in range(SETTLED + SETTLED // 5)]
         await app.push_screen(Screen[None]())
         until_due()
         steady.tidy()

@@ -71,17 +71,21 @@ LOOK_S = 0.2
 ROUNDS = 4
 """So many of the collector's own, smaller rounds, and there is: about 28,000 new objects."""
 
-MOST = 30_000
-"""More objects than this are not looked through at once: a few milliseconds."""
+# How much is new is told in blocks of memory, about two to an object. The objects themselves are never listed
+# (`gc.get_objects`): while such a list stands, a tuple that another thread is still filling has two owners, and
+# Python ends that thread's work with a SystemError.
 
-SETTLED = 20_000
+MOST = 60_000
+"""More blocks than this are not looked through at once: a few milliseconds."""
+
+SETTLED = 40_000
 """As many that are left after a round are a new screen, not the rows of the moment: they stay."""
 
 UNTOUCHED_S = 20.0
 """Nobody is at the keyboard, who would wait for a round over everything."""
 
-GROWN = 100_000
-"""New objects that were left alone are worth such a round, as is a store that was left."""
+GROWN = 200_000
+"""New blocks that were left alone are worth such a round, as is a store that was left."""
 
 NEVER = 1_000_000
 
@@ -95,12 +99,14 @@ class GcTuning:
         self._before = gc.get_threshold()
         self._timer: Timer | None = None
         self._kept = 0
-        """Objects left alone since everything was last looked through."""
+        """Blocks left alone since everything was last looked through."""
+        self._known = 0
+        """Blocks in use when what there was was last left alone."""
         self._left = False
 
     def begin(self) -> None:
         """The app runs now: everything that was imported for it stays, and what may be asked for next is."""
-        gc.freeze()
+        self._leave_alone()
         self._app.touched = monotonic()
         young, middle, _ = self._before
         gc.set_threshold(young, middle, NEVER)
@@ -126,14 +132,22 @@ class GcTuning:
         elif (self._left or self._kept > GROWN) and monotonic() - self._app.touched > UNTOUCHED_S:
             gc.unfreeze()
             gc.collect()
-            gc.freeze()
+            self._leave_alone()
             self._kept, self._left = 0, False
 
     def _new(self) -> None:
-        many = len(gc.get_objects(generation=2)) > MOST
+        many = self._fresh() > MOST
         gc.collect(1 if many else 2)
-        left = len(gc.get_objects(generation=2))
+        left = self._fresh()
         alone = len(self._app.screen_stack) == 1  # a dialog goes soon, and with it what was made for it
         if many or (alone and left > SETTLED):
             self._kept += left
-            gc.freeze()
+            self._leave_alone()
+
+    def _leave_alone(self) -> None:
+        gc.freeze()
+        self._known = sys.getallocatedblocks()
+
+    def _fresh(self) -> int:
+        """Blocks of memory that came since, less those that went."""
+        return sys.getallocatedblocks() - self._known
