@@ -70,6 +70,8 @@ def doctor(state: HealthState, width: int, look: Look) -> list[Row]:
     if state.found is None:
         return []
     rows: list[Row] = []
+    counts = max((len(f"{each.seen.count:,}") for each in state.found.findings), default=0)
+    hows = max((len(each.check.how) for each in state.found.findings), default=0)
     for group, words in GROUPS.items():
         found = [each for each in state.found.findings if each.check.group == group]
         if not found:
@@ -77,7 +79,7 @@ def doctor(state: HealthState, width: int, look: Look) -> list[Row]:
         rows.append(Row((Content.styled(f" {words}", "bold $heading"),)))
         for each in found:
             sign, style = SIGNS[each.severity]
-            tail = f" {each.seen.count:>6,} {each.check.how:>8} "
+            tail = f"  {each.seen.count:>{counts},}  {each.check.how:>{hows}} "
             room = max(1, width - 4 - len(tail))
             said = fit(crop(one_line(each.seen.sentence), room, look.glyphs.ellipsis), room)
             rows.append(Row((Content.assemble((f" {sign} ", style), said, (tail, "$dim")),), each.kind))
