@@ -104,7 +104,8 @@ def headlines(state: CaptureState, *, narrow: bool = False) -> Mapping[str, Mapp
     one line, and what is said elsewhere is left out of it."""
     trace = state.trace
     made = [each for each in trace.candidates if each.writes] if trace is not None else []
-    names = {"inbox": f"inbox {len(state.items)}" if state.items else "inbox"}
+    # Above narrow the texts' frame has no room for the count; the inbox says it itself.
+    names = {"inbox": f"inbox {len(state.items)}" if state.items and narrow else "inbox"}
     views = "  ".join(
         f"[{names.get(each, each)}]" if each == state.view else names.get(each, each) for each in VIEWS
     )
