@@ -152,6 +152,11 @@ async def test_the_smallest_change_is_taken_on_the_screen(engine):
         await settle(pilot)
         engine.refresh()
         assert any("closes at six" in row.text for row in engine.capture_context().draft.rows())
+        entry = engine.curate.journal()[0].entry
+        assert f", entry {entry}" in screen_text(app), "what became of the texts stays in sight"
+        assert screen.state.to_apply() == (), "nothing is written twice unasked"
+        await press(pilot, "a")
+        assert screen.state.to_apply(), "but may be, by a mark of its own"
 
 
 async def test_two_settings_together_keep_what_neither_keeps_alone(engine):

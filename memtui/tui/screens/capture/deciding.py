@@ -105,7 +105,11 @@ class Deciding(BoundPart[CaptureState]):
 
             if self.session.engine is not None:
                 Inbox(self.session.engine).take(whole)
-            self.become(lambda state: replace(state, trace=None, marks={}))
+            entry = outcome.entry
+            if entry is None:
+                return
+            done = dict.fromkeys(places, entry)
+            self.become(lambda state: replace(state, marks={}, written={**state.written, **done}))
 
         self.staging.stage(make, then=then)
 

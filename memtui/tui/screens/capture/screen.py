@@ -173,6 +173,7 @@ class CaptureScreen(BaseScreen):
             trace=trace,
             text=first,
             marks={},
+            written={},
             verdict=None,
             heard="",
             waiting="",
@@ -259,7 +260,13 @@ class CaptureScreen(BaseScreen):
             return
         chat = self._chat
         self.state = replace(
-            self.state, talk=key, trace=None, verdict=None, marks={}, waiting="reading the conversation"
+            self.state,
+            talk=key,
+            trace=None,
+            verdict=None,
+            marks={},
+            written={},
+            waiting="reading the conversation",
         )
         self.say(None)
         self.call(
@@ -336,6 +343,7 @@ class CaptureScreen(BaseScreen):
             trace=trace,
             text=loss.text,
             marks={},
+            written={},
             verdict=None,
         )
         self.say(None)
@@ -562,6 +570,6 @@ class CaptureScreen(BaseScreen):
             self.state = replace(self.state, verdict=None)
             self.repaint()
         elif self.state.trace is not None and self.state.view == "conversations":
-            self.state = replace(self.state, trace=None, marks={})
+            self.state = replace(self.state, trace=None, marks={}, written={})
             self.say(None)
             self.hand_over(self.focus_first)

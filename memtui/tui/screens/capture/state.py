@@ -69,6 +69,8 @@ class CaptureState:
     text: int = 0
     """Place of the chosen text in the trace."""
     marks: Mapping[int, Mark] = field(default_factory=dict)
+    written: Mapping[int, int] = field(default_factory=dict)
+    """Candidates of this run that were applied, each with the entry of the journal; it may be taken back since."""
     """What a person decided about candidates, by place."""
     verdict: CaptureVerdict | None = None
     model: str = ""
@@ -126,7 +128,8 @@ class CaptureState:
             return ()
         able = [at for at, each in enumerate(self.trace.candidates) if each.writes]
         accepted = [at for at in able if self.marks.get(at) == "accepted"]
-        return tuple(accepted or (at for at in able if self.marks.get(at) != "refused"))
+        fresh = (at for at in able if self.marks.get(at) != "refused" and at not in self.written)
+        return tuple(accepted or fresh)
 
 
 def marked(state: CaptureState, places: tuple[int, ...], mark: Mark) -> CaptureState:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 from textual.content import Content
 
-from memtui.engine import one_line
+from memtui.engine import counted, one_line
 from memtui.tui.actions.keymap import Keymap
 from memtui.tui.paint.cells import crop, fit
 from memtui.tui.paint.difference import difference
@@ -82,7 +82,7 @@ def talks(state: CaptureState, width: int, now_ms: int, glyphs: Glyphs) -> list[
         far = f"{when}{count:>4} {kept:>3}"
         rows.append(Row((line(width, " ", each.title, far, glyphs=glyphs),), each.key))
     if rows:
-        note = "texts, then memories; – not captured yet"
+        note = "texts, memories; – new"
         rows.append(Row((Content(), Content.styled(f" {crop(note, width - 2, glyphs.ellipsis)}", "$dim"))))
     return rows
 
@@ -105,6 +105,9 @@ def texts(state: CaptureState, width: int, glyphs: Glyphs) -> list[Row]:
         marks = {state.marks.get(at) for at in places.get(place, ())} - {None}
         if marks:
             words = f"{words} {glyphs.mark if 'accepted' in marks else glyphs.cross}"
+        entries = sorted({state.written[at] for at in places.get(place, ()) if at in state.written})
+        if entries:
+            words = f"{words}, entry {', '.join(map(str, entries))}"
         faded = sign in (DROPPED, KNOWN)
         style = "$dim" if faded else "$foreground"
         rows.append(Row((line(width, sign, text.said, words, style, glyphs),), str(place)))
@@ -130,6 +133,8 @@ def candidate(state: CaptureState, width: int, glyphs: Glyphs, keys: Keymap) -> 
     for at, each in state.candidates:
         mark = state.marks.get(at)
         head = f"{each.decision}{'' if mark is None else f', {mark}'}"
+        if at in state.written:
+            head = f"{head}, written as entry {state.written[at]}"
         rows.append(
             Row((Content.assemble(" ", (each.category or "no category", "bold $heading"), f"  {head}"),))
         )
@@ -195,7 +200,12 @@ def trace(state: CaptureState, width: int, glyphs: Glyphs, keys: Keymap) -> list
         )
         if each.raw is not None:
             lines.append(("reply", " ", str(each.raw)))
-    if any(each.writes for _, each in state.candidates):
+    entries = sorted({state.written[at] for at, _ in state.candidates if at in state.written})
+    if entries:
+        lines.append(
+            ("write", glyphs.mark, f"written as entry {', '.join(map(str, entries))} of the Journal")
+        )
+    elif any(each.writes for _, each in state.candidates):
         lines.append(("write", " ", f"not written; {keys.cap('capture.apply')} shows it first"))
     return [
         Row(
@@ -255,15 +265,8 @@ def _heard(state: CaptureState, width: int) -> list[Row]:
     )
 
     items = whole_items(state.heard, "memories")
-    rows = [
-        Row(
-            (
-                Content.styled(
-                    f" {state.waiting}: {len(state.heard):,} characters, {len(items)} whole memories", "$dim"
-                ),
-            )
-        )
-    ]
+    heard = f"{counted(len(state.heard), 'character')}, {counted(len(items), 'memory', 'memories')} whole"
+    rows = [Row((Content.styled(f" {state.waiting}: {heard}", "$dim"),))]
     for each in items:
         rows += _wrapped(str(each.get("text", "")), width, "$foreground")
     return rows
