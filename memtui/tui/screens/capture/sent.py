@@ -43,8 +43,8 @@ def _of_model(state: CaptureState) -> list[str]:
     what = (
         f"{counted(count, 'text')}, {full(size)} characters" if count else "texts without secrets and orders"
     )
-    first = f"{where}: {what}" if not calls else f"{where}: {what}; {_taken(state)}"
-    lines = [first]
+    went = "asked on this machine" if state.local else "left this machine"  # 80 columns hold the cost, too
+    lines = [f"{went}: {what}; {_taken(state)}" if calls else f"{where}: {what}"]
     if trace is not None and trace.warnings:
         lines.append(trace.warnings[0])
     if calls:
