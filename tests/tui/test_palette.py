@@ -361,7 +361,7 @@ async def test_a_sentence_lands_on_the_preview_of_its_task_from_any_screen(tmp_p
         await press(pilot, "escape", "ctrl+p")
         await type_text(pilot, "export note as markdown")
         await press(pilot, "enter")
-        await until(pilot, lambda: app.current_mode == "transfer" and "What is lost" in screen_text(app))
+        await until(pilot, lambda: app.current_mode == "transfer" and "WHAT IS LOST" in screen_text(app))
         assert app.screen.run.state.format == "markdown"
     assert version_of(store) == before
 

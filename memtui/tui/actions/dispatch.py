@@ -122,6 +122,8 @@ class KeymapApp(QuickApp):
         self._holding = False
         self._looks = 0
         """How often it was seen that the next key has to wait."""
+        self._unready = 0
+        """How often of these only because what has the keyboard was not laid out, which may be for good."""
         self._serial = 0
         self._steps = 0
         """How many steps the keys so far have gone on their ways."""
@@ -154,7 +156,7 @@ class KeymapApp(QuickApp):
         if event.key in _NOW and self._holding:
             self._ahead.clear()  # what waits is given up, and so is what was to come after it
             self._holding = self._handling = False
-            self._looks = 0
+            self._looks = self._unready = 0
         self._ahead.append(event)
         if not self._handling:
             await self._next_key()
@@ -175,7 +177,7 @@ class KeymapApp(QuickApp):
             self._looks += 1
             self.set_timer(HOLD_S, self._look_again)
             return
-        self._holding, self._looks = False, 0
+        self._holding, self._looks, self._unready = False, 0, 0
         event = self._ahead.popleft()
         self._serial += 1
         taker = self.focused or self.screen
@@ -220,8 +222,10 @@ class KeymapApp(QuickApp):
         if any(each.group == PERFORM and not each.is_finished for each in self.workers):
             return True  # what a sentence of the palette asks for is on its way: the key is for where it ends
         based = isinstance(screen, BaseScreen)
-        if (not taker.size if taker is not None else based) and self._looks < LOST_S / HOLD_S:
-            return True  # it has the keyboard, or gets it, and is laid out next: it has no rows yet
+        unready = based if taker is None else not taker.size or getattr(taker, "due", False)
+        if unready and self._unready < LOST_S / HOLD_S:
+            self._unready += 1
+            return True  # it has the keyboard, or gets it, and is laid out or painted next: it has no rows yet
         if isinstance(screen, BaseScreen) and screen.handing_over:
             return True  # the keyboard goes elsewhere next: it is not for the line that still has it
         if taker is not None and taker.check_consume_key(event.key, event.character):

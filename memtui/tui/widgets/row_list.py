@@ -110,6 +110,11 @@ class RowList(SyncedScroll, can_focus=True):
         keys = self._keys()
         return (keys.index(self._key) + 1 if self._key in keys else 0, len(keys))
 
+    @property
+    def due(self) -> bool:
+        """Whether the rows are still those of another size, or of before: it was laid out, and paints next."""
+        return self._painted_for != self.container_size
+
     def holds(self, key: str) -> bool:
         """Whether a row of that key stands in the list."""
         return self._index(key) >= 0

@@ -8,6 +8,7 @@ from textual import on
 
 from memtui.engine import Progress
 from memtui.engine.query import match_pattern
+from memtui.tui.base_screen import BaseScreen
 from memtui.tui.bound_panel import BoundPanel
 from memtui.tui.dialogs.choose_one import ChooseOne, Option
 from memtui.tui.host import host
@@ -114,7 +115,12 @@ class ListPanel(BoundPanel[BrowseState]):
             if self.screen.focused in (None, words, listing):  # later it may be another's
                 self.screen.set_focus(words if self.has_class("-state") else listing)
 
-        self.call_after_refresh(take)  # what is not displayed yet takes no keyboard
+        # What is not displayed yet takes no keyboard; a key that comes until then is not for what goes.
+        goes = listing if self.has_class("-state") else words
+        if self.screen.focused is goes and isinstance(self.screen, BaseScreen):
+            self.screen.hand_over(take)
+        else:
+            self.call_after_refresh(take)
 
     def _headline(self) -> None:
         state: BrowseState = self.state
