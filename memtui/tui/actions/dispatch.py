@@ -225,7 +225,9 @@ class KeymapApp(QuickApp):
         unready = based if taker is None else not taker.size or getattr(taker, "due", False)
         if unready and self._unready < LOST_S / HOLD_S:
             self._unready += 1
-            return True  # it has the keyboard, or gets it, and is laid out or painted next: it has no rows yet
+            return (
+                True  # it has the keyboard, or gets it, and is laid out or painted next: it has no rows yet
+            )
         if isinstance(screen, BaseScreen) and screen.handing_over:
             return True  # the keyboard goes elsewhere next: it is not for the line that still has it
         if taker is not None and taker.check_consume_key(event.key, event.character):
