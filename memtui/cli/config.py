@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memtui.cli.open_store import wall_clock
+from memtui.cli.open_store import NOT_OPENED, wall_clock
+from memtui.cli.output import error as print_error
 from memtui.cli.output import print_json, print_text, warning
 from memtui.engine import (
     MemtuiError,
@@ -62,7 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Do one of the five."""
+    """Do one of the five; `check` ends with 1 when something is wrong, with 4 when there is nothing to read."""
     from memtui.engine.configuration import (
         open_config,
     )
@@ -71,7 +72,15 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(
             f"memtui config {args.action} needs a plan.", fix="Choose A, B, C or D, or name a JSON5 file."
         )
-    config = open_config(os.environ, Path.cwd())
+    try:
+        config = open_config(os.environ, Path.cwd())
+    except (UsageError, RefusedError):
+        raise
+    except MemtuiError as error:
+        if args.action != "check":
+            raise
+        print_error(error)
+        return NOT_OPENED
     actions = {"check": _check, "plan": _plan, "diff": _diff, "apply": _apply, "undo": _undo}
     return actions[args.action](args, config)
 

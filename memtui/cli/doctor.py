@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from memtui.cli.cluster_plan import add_cluster_arguments, check_cluster_arguments, plan_folder, planned
 from memtui.cli.memory_changes import before_and_after
-from memtui.cli.open_store import DEMO, open_for, wall_clock
+from memtui.cli.open_store import DEMO, NOT_OPENED, open_for, wall_clock
+from memtui.cli.output import error as print_error
 from memtui.cli.output import print_json, print_text, warning
 from memtui.cli.progress import shown
 from memtui.engine import (
@@ -60,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Look, mend if asked, print; 1 when something of severity 1 or 2 is there."""
+    """Look, mend if asked, print; 1 when something of severity 1 or 2 is there, 4 when nothing could be opened."""
     if args.dry_run and not args.fix:
         raise UsageError("--dry-run belongs to --fix.", fix="Without --fix nothing is ever written.")
     check_cluster_arguments(args)
@@ -89,12 +90,18 @@ def _examine(args: argparse.Namespace) -> int:
     now_ms = wall_clock() if args.now is None else args.now
     try:
         patient, engine = _patient(args, now_ms)
+    except (UsageError, RefusedError):
+        raise
     except MemtuiError as error:
-        if not args.json or args.fix:
-            raise
+        if not args.json:
+            print_error(error)
+            return NOT_OPENED
         from memtui.engine.health import nothing_to_look_at
 
-        return _report(args, nothing_to_look_at(error), [])  # no folder, no table: the document says so
+        key = "fixed" if args.fix and not args.dry_run else "fixes"
+        return _report(
+            args, nothing_to_look_at(error), [], key=key
+        )  # no folder, no table: the document says so
     deep = args.deep or _asks_deep(args.fix)
     passes = ("facts", "light", "deep") if deep else ("facts", "light")
     with shown(sys.stderr) as on_progress:
@@ -242,7 +249,7 @@ def _report(
 ) -> int:
     from memtui.engine.health import answers_in_words
 
-    code = 1 if found.grave or found.error else 0
+    code = 1 if found.grave else NOT_OPENED if found.error else 0
     if args.json:
         more = {key: done} if args.fix else {}
         refused = [{"kind": plan.finding.kind, "why": plan.refusal} for plan in plans or [] if plan.refusal]

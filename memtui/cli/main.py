@@ -69,7 +69,8 @@ COMMANDS = {
 
 _EPILOG = """\
 STORE is a folder, a LanceDB URI or the name of a discovered store; without it the discovered one is used.
-Exit codes: 0 done, 1 failed with a reason, 2 wrong usage, 3 refused for safety.
+Exit codes: 0 done, 1 failed with a reason, 2 wrong usage, 3 refused for safety. doctor and config check: 1 looked
+and something is wrong, 4 there was nothing that could be opened.
 """
 
 

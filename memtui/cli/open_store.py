@@ -16,6 +16,9 @@ from memtui.settings import load_settings
 DEMO = "demo"
 """The target that means the demonstration store, made when it is not there."""
 
+NOT_OPENED = 4
+"""What a check ends with where nothing could be opened, so that 1 means: looked, and something is wrong."""
+
 ROLES = ("id", "text", "vector", "scope", "category", "importance", "timestamp", "metadata")
 
 

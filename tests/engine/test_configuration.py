@@ -242,6 +242,33 @@ def test_a_reference_to_the_same_variable_is_as_good_as_its_name(tmp_path: Path)
     assert not [each for each in plan_changes(config, PLANS["A"]) if each.short == "embedding.apiKey"]
 
 
+def test_a_value_behind_a_variable_is_no_difference_and_a_key_goes_by_its_name(tmp_path: Path) -> None:
+    words = (
+        "env: { vars: { WHERE: 'https://api.jina.ai/v1', MODE: 'vector', K: 'ollama', J: 'same', "
+        "JINA_API_KEY: 'same', OPENAI_API_KEY: 'written out' } }"
+    )
+    inner = (
+        "embedding: { apiKey: '${J}', baseURL: '${WHERE}', model: '${NOT_SET}' }, "
+        "retrieval: { mode: '${MODE}' }, llm: { apiKey: 'written out' }"
+    )
+    config = home(tmp_path, pro(inner, words))
+    listed = {each.short: each for each in plan_changes(config, PLANS["A"])}
+    assert "embedding.baseURL" not in listed
+    assert listed["retrieval.mode"].before == "${MODE}"  # another value
+    assert listed["embedding.model"].before == "${NOT_SET}"  # nobody knows its value here
+    assert listed["embedding.apiKey"].after == "${JINA_API_KEY}"  # the same here, perhaps not for the gateway
+    assert listed["llm.apiKey"].after == "${OPENAI_API_KEY}"  # the key leaves the file
+    (tmp_path / "own.json5").write_text(
+        "{ retrieval: { mode: '${KIND}' }, embedding: { baseURL: '${WHERE}' } }"
+    )
+    config = home(tmp_path, pro("retrieval: { mode: 'hybrid' }", "env: { vars: { KIND: 'hybrid' } }"))
+    listed = {each.short: each for each in plan_changes(config, plan_named("own.json5", tmp_path))}
+    assert "retrieval.mode" not in listed
+    assert "embedding.baseURL" in listed
+    local = home(tmp_path, pro("embedding: { apiKey: '${K}' }", words))
+    assert "embedding.apiKey" not in {each.short for each in plan_changes(local, PLANS["D"])}
+
+
 def test_what_a_plan_brings_with_it(tmp_path: Path) -> None:
     from memtui.engine.store.open import open_store
     from tests.engine.planted_faults import sound

@@ -14,7 +14,7 @@ from memtui.engine.configuration.options import option
 from memtui.engine.core.errors import UsageError
 from memtui.engine.discovery.json5_file import UnreadableFileError, read_json5
 from memtui.engine.discovery.types import PRO
-from memtui.engine.discovery.variables import MASK, is_secret_name, mask_text, names_in
+from memtui.engine.discovery.variables import MASK, expand_field, is_secret_name, mask_text, names_in
 
 JINA, OPENAI, SILICONFLOW = (
     "https://api.jina.ai/v1",
@@ -309,7 +309,7 @@ def plan_changes(config: Configuration, plan: ConfigPlan) -> tuple[SettingChange
             continue  # it says what the default says
         wanted.append((path, value, plan.reasons.get(key, "")))
     for path, value, reason in wanted:
-        change = change_to(config, path, value, reason)
+        change = None if _counts_already(config, path, value) else change_to(config, path, value, reason)
         if change is not None:
             out.append(change)
     return tuple(out)
@@ -379,6 +379,30 @@ def _same(path: Path_, before: Any, after: Any) -> bool:
         }
         return bool(wanted) and wanted <= named
     return False
+
+
+def _counts_already(config: Configuration, path: Path_, after: Any) -> bool:
+    """Whether variables, as they are set here, already give what is wanted: on either side of the comparison.
+
+    A key goes by its name: what it holds here says nothing of the gateway, and one that is written out is to go.
+    """
+    before = _value(config, path)
+    if before is _ABSENT or after is REMOVED:
+        return False
+    if is_secret_name(path[-1]) and any(map(names_in, after if isinstance(after, list) else [str(after)])):
+        return False
+    there, wanted = (_filled(each, config.loaded.environ) for each in (before, after))
+    return there is not None and type(there) is type(wanted) and there == wanted
+
+
+def _filled(value: Any, environ: Mapping[str, str]) -> Any:
+    """A value with its variables filled in, as the plugin does it; None where one is not set."""
+    if isinstance(value, str):
+        return expand_field(value, environ)
+    if isinstance(value, list):
+        filled = [_filled(each, environ) for each in value]
+        return None if any(each is None for each in filled) else filled
+    return value
 
 
 def block_under(config: Configuration, changes: Sequence[SettingChange]) -> dict[str, Any]:
