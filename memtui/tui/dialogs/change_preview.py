@@ -61,7 +61,7 @@ def deletions(plan: ChangeSet) -> int:
 class PreviewRows(RowList, inherit_bindings=False):
     """The changes; with several, one of them is under the cursor."""
 
-    BINDINGS = bindings("preview")
+    BINDINGS = [*bindings("preview"), *bindings("narrow")]  # noqa: RUF012
 
     def __init__(self, plan: ChangeSet, notes: Sequence[str]) -> None:
         super().__init__()
@@ -76,7 +76,7 @@ class PreviewRows(RowList, inherit_bindings=False):
 class EffectRows(RowList, inherit_bindings=False):
     """What the change does to recall, and what else; `tab` goes to it where it has to be scrolled."""
 
-    BINDINGS = bindings("preview")
+    BINDINGS = [*bindings("preview"), *bindings("narrow")]  # noqa: RUF012
 
     def __init__(self, plan: ChangeSet) -> None:
         super().__init__()

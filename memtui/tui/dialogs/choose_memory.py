@@ -63,6 +63,7 @@ def _kept(engine: Engine, filter: str, cancel: CancelToken) -> Found:
 class MemoryRows(RowList):
     """The memories found."""
 
+    LINE_ABOVE = True
     memories: Sequence[Memory] = ()
     said: str = "looking"
     """Words in place of memories."""

@@ -227,7 +227,6 @@ class Reader:
 class ScopeRows(RowList):
     """Every scope with its number of memories, the chosen ones marked."""
 
-    FINDS = True
     BINDINGS = bindings("choice")
 
     def __init__(

@@ -36,6 +36,7 @@ class FindItem:
 class ItemRows(RowList):
     """The items that hold what was typed."""
 
+    LINE_ABOVE = True
     items: Sequence[FindItem] = ()
     said: str = ""
     """Words in place of items."""

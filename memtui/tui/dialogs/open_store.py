@@ -135,6 +135,7 @@ def completed(typed: str, found: Sequence[Place]) -> str:
 class PlaceRows(RowList):
     """The places, under what they are."""
 
+    LINE_ABOVE = True
     found: Sequence[Place] = ()
     said: str = "looking"
 

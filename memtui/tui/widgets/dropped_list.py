@@ -85,7 +85,7 @@ def miss_lines(miss: Miss, width: int, glyphs: Glyphs, missed: int = MISSED_CELL
 class DroppedList(RowList):
     """All candidates that some lane found and some gate stopped."""
 
-    FINDS = OVER_SCREEN = True
+    OVER_SCREEN = True
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)

@@ -14,6 +14,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.style import Style
 from textual.visual import Visual
+from textual.widgets import Input
 
 from memtui.patches.textual_scrollbar import SyncedScroll
 from memtui.tui.actions.table import bindings
@@ -70,8 +71,8 @@ class RowList(SyncedScroll, can_focus=True):
     auto_links = False
     IDLE_CURSOR = True
     """Whether the cursor is painted while another panel has the keyboard."""
-    FINDS = False
-    """Whether `/` narrows the list to the rows that hold what is typed; else the key is the screen's."""
+    LINE_ABOVE = False
+    """Whether what is typed into a line above it narrows the list: `/` goes there, in place of a line of its own."""
     OVER_SCREEN = False
     """Whether it does so also on a screen that has another use for the key."""
     BINDINGS = bindings("rows", "narrow")
@@ -159,20 +160,24 @@ class RowList(SyncedScroll, can_focus=True):
     # finding in the list: what is typed stands above the rows that hold it
 
     def _narrowed(self, rows: Sequence[Row], width: int) -> list[Row]:
-        """The rows that hold every word of what is sought, with their headings, below a line that says so."""
+        """The rows that hold every word of what is sought, with their headings, below a line that says so.
+
+        Where nothing can be chosen, in a text that is only read, they are its lines.
+        """
         if not self.sought and not self._seeking:
             return list(rows)
         words = self.sought.lower().split()
         kept: list[Row] = []
         heading: Row | None = None
         found = 0
+        keyed = any(row.key for row in rows)
         for row in rows:
-            if not row.key:
+            if keyed and not row.key:
                 heading = row
             elif all(word in " ".join(line.plain for line in row.lines).lower() for word in words):
                 kept += [row] if heading is None else [heading, row]
                 heading, found = None, found + 1
-        total = sum(bool(row.key) for row in rows)
+        total = sum(bool(row.key) for row in rows) if keyed else len(rows)
         caret = "▏" if self._seeking else ""
         said = Content.assemble(
             (" / ", "bold $key"),
@@ -186,7 +191,7 @@ class RowList(SyncedScroll, can_focus=True):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "find":
-            return self.FINDS and not self._of_screen("slash")
+            return not self._of_screen("slash")
         return True
 
     def _of_screen(self, key: str) -> bool:
@@ -199,7 +204,10 @@ class RowList(SyncedScroll, can_focus=True):
 
     def action_find(self) -> None:
         """Type what the rows are to hold; what stood there is replaced."""
-        self._seek("", True)
+        if self.LINE_ABOVE:
+            self.screen.query_one(Input).focus()
+        else:
+            self._seek("", True)
 
     def _seek(self, text: str, typing: bool) -> None:
         self.sought, self._seeking = text, typing
@@ -388,8 +396,6 @@ Build = Callable[[int, int], Sequence[Row]]
 
 class BuiltRows(RowList):
     """Paints what `build` gives."""
-
-    FINDS = True
 
     def __init__(self, build: Build, *, id: str | None = None) -> None:
         super().__init__(id=id)

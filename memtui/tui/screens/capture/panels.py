@@ -27,8 +27,7 @@ class SaidRows(BuiltRows, inherit_bindings=False):
 class ReadRows(BuiltRows, inherit_bindings=False):
     """A panel that is only read: it scrolls."""
 
-    FINDS = False
-    BINDINGS = bindings("rows", only=MOVES)
+    BINDINGS = [*bindings("rows", only=MOVES), *bindings("narrow")]  # noqa: RUF012
 
 
 @dataclass(frozen=True)

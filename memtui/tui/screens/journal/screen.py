@@ -50,8 +50,7 @@ class TimelineRows(BuiltRows, inherit_bindings=False):
 class EntryRows(BuiltRows, inherit_bindings=False):
     """One entry in full: it scrolls."""
 
-    FINDS = False
-    BINDINGS = bindings("rows", only=MOVES)
+    BINDINGS = [*bindings("rows", only=MOVES), *bindings("narrow")]  # noqa: RUF012
 
 
 def read(engine: Engine) -> tuple[tuple[JournalEntry, ...], dict[int, str], LockState]:
