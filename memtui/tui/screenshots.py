@@ -167,7 +167,14 @@ SHOTS = (
     Shot("agents", ("0",), (NARROW, NORMAL, WIDE), called=True),
     Shot("agents-rights", ("0", _NEXT), (NORMAL,), called=True),
     Shot("capture", ("7", "enter", "j"), (NARROW, NORMAL, WIDE), sessions=True),
-    Shot("capture-funnel", ("7", _NEXT, _NEXT, "X"), (NARROW, NORMAL, WIDE), sessions=True),
+    Shot(
+        "capture-funnel",
+        ("3",),
+        (NARROW, NORMAL, WIDE),
+        text=QUESTION,
+        then=("7", _NEXT, _NEXT, "X"),
+        sessions=True,
+    ),
     Shot("capture-jobs", ("7", _NEXT, _NEXT, _NEXT, "enter"), (NARROW, NORMAL, WIDE), sessions=True),
     Shot("health-doctor", ("9",), (NARROW, NORMAL, WIDE), configured=True),
     Shot("health-indexes", ("9", _NEXT), (NARROW, NORMAL, WIDE)),
@@ -219,9 +226,8 @@ async def take(
         picture = app.export_screenshot(title=f"memtui  {shot.name}  {size[0]}x{size[1]}")
     if state is not None:
         shutil.rmtree(state)  # the other pictures are of a home without agents
-    if shot.called:
-        for place in ("MEMTUI_CACHE_DIR", "MEMTUI_STATE_DIR"):
-            shutil.rmtree(environ[place], ignore_errors=True)  # and of a store that nobody has called
+    for place in ("MEMTUI_CACHE_DIR", "MEMTUI_STATE_DIR"):
+        shutil.rmtree(environ[place], ignore_errors=True)  # each picture is of a console that nobody has used
     path = folder / file_name(shot, size)
     path.write_text(picture, encoding="utf-8")
     return path

@@ -195,3 +195,21 @@ async def test_every_message_of_a_row_is_kept_back_once_the_row_is_gone() -> Non
             RowMessage.__init__(there, rows, "k1")
             RowMessage.__init__(gone, rows, "k9")
             assert (there.no_dispatch, gone.no_dispatch) == (False, True), kind.__qualname__
+
+
+async def test_the_first_row_is_not_told_once_the_screen_has_put_the_cursor_elsewhere() -> None:
+    app = Bare()
+    async with app.run_test(size=(40, 8)) as pilot:
+        rows = app.query_one(Words)
+        rows.focus()
+        await pilot.pause()
+        app.said.clear()
+        rows.repaint("")  # some row must be under the cursor: posts that the first one is
+        assert rows.key == "k0"
+        rows.repaint("k4")  # where the screen wants it, before the message is read
+        await pilot.pause()
+        assert (rows.key, app.said) == ("k4", [])
+        rows.action_down()  # what a person chose is told, wherever the cursor was put meanwhile
+        rows.repaint("k4")
+        await pilot.pause()
+        assert app.said == [("highlighted", "k5")]

@@ -77,8 +77,21 @@ class RowList(SyncedScroll, can_focus=True):
     """Whether it does so also on a screen that has another use for the key."""
     BINDINGS = bindings("rows", "narrow")
 
+    @dataclass
     class Highlighted(RowMessage):
         """The cursor came to rest on a row."""
+
+        footing: bool = False
+        """Whether only because some row must be under it: nobody hears of that once it stands elsewhere.
+
+        A screen that has put the cursor where it wants it meanwhile would take it back to the first row else. What
+        a person chose is always told: there the cursor may have been put back by a state of before.
+        """
+
+        @property
+        def no_dispatch(self) -> bool:  # type: ignore[override]
+            """Whether the row is gone, or the cursor that only had to stand somewhere."""
+            return super().no_dispatch or (self.footing and self.rows.key != self.key)
 
     class Opened(RowMessage):
         """Enter or a second click on a row."""
@@ -310,7 +323,8 @@ class RowList(SyncedScroll, can_focus=True):
         """With the keyboard here, some row must be under the cursor."""
         keys = self._keys()
         if keys and not self._key:
-            self._go(keys[0])
+            self._move_to(keys[0])
+            self.post_message(self.Highlighted(self, keys[0], footing=True))
 
     def on_blur(self) -> None:
         if self._seeking:
