@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from shutil import copytree
+
 import pytest
 
-from memtui.engine import CaseBook, Engine
+from memtui.engine import CaseBook, Engine, History, RecallRequest, explain, open_engine
 from memtui.engine.cases.case import demo_cases
 from memtui.engine.cases.runner import CaseAnswer, measure
-from memtui.paths import store_state_dir
+from memtui.engine.witness import InjectionEconomy, OftenInjected
+from memtui.paths import questions_file, store_state_dir
 from memtui.tui.actions.table import load_keys
 from memtui.tui.paint.glyphs import ASCII, UNICODE
 from memtui.tui.screens.browse.screen import BrowseScreen
+from memtui.tui.screens.home.injections import injection_rows
 from memtui.tui.screens.home.link_list import LinkList
 from memtui.tui.screens.home.view import Lately, case_rows, good, growth_lines
 from memtui.tui.screens.home.view import running as running_counts
@@ -132,3 +137,46 @@ def test_a_question_is_right_when_nothing_rejected_came_and_what_is_expected_did
         assert rows[1].content.plain.startswith(f"{mark} ")
     (first, *_) = case_rows(Lately(), 40, 9, ASCII, load_keys(), asking=False)
     assert first.content.plain.startswith("+ or - on an answer")
+
+
+async def test_home_says_which_of_the_last_questions_are_answered_worse(demo_store: Path, tmp_path: Path):
+    """Asked again by the vectors that were kept: the memory that came first was archived since."""
+    store = tmp_path / "fernhill"
+    copytree(demo_store, store)
+    history = History(questions_file())
+    with open_engine(
+        store, now=lambda: NOW_MS, environ={}, cwd=tmp_path, writable=True, state=tmp_path / "state"
+    ) as engine:
+        engine.load_catalog()
+        engine.load_metadata()
+        gone, kept = (
+            engine.recall(RecallRequest(query, recipe=engine.default_recipe))
+            for query in ("who is on call this week?", "which port does the bastion use?")
+        )
+        for trace in (gone, kept):
+            explain.remember(engine, trace, history)
+        assert [each.place for each in explain.asked_again(engine, history)] == [1, 1]
+        engine.curate.apply(engine.curate.forget([gone.returned[0]], hard=True), confirmed=True)
+        engine.refresh()
+        later = explain.asked_again(engine, history)
+        assert {each.question.query: each.place for each in later} == {gone.query: None, kept.query: 1}
+        async with running(engine, (200, 50)) as (app, pilot):
+            await until(pilot, lambda: "1 of the last 2 questions answered worse" in screen_text(app))
+            assert "1 ▸ gone who is on call this week?" in screen_text(app)
+            assert "of 0 turns" not in screen_text(app)
+
+
+def test_injections_say_only_what_is_known():
+    often = (OftenInjected("a", 5, "Deploy on Mondays"),)
+    days = (0,) * 12 + (2, 3)
+    for width in (38, 90):
+        rows = [
+            row.content.plain
+            for row in injection_rows(InjectionEconomy(days, 0, 0, 0, (), often), width, 12, ASCII)
+        ]
+        assert not any("silent" in row for row in rows)
+        assert rows[-1].split() == ["5x", "Deploy", "on", "Mondays"]
+    rows = [
+        row.content.plain for row in injection_rows(InjectionEconomy(days, 4, 1, 0, (), often), 90, 12, ASCII)
+    ]
+    assert rows[1].split() == ["silent", "1", "of", "4", "turns"]

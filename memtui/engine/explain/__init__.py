@@ -12,8 +12,10 @@ if TYPE_CHECKING:
     from memtui.engine.explain.knobs import bounds
     from memtui.engine.explain.prompt_block import BlockPart, Mode, injected, reaches_prompt, settings_of
     from memtui.engine.explain.questions import (
+        LaterAnswer,
         again,
         agent_scopes,
+        asked_again,
         bisect,
         effect_on_recall,
         flips,
@@ -46,6 +48,7 @@ __all__ = [
     "Disagreement",
     "Effect",
     "KeywordTree",
+    "LaterAnswer",
     "MemoryRemedy",
     "Mode",
     "RankFlow",
@@ -53,6 +56,7 @@ __all__ = [
     "StagePair",
     "again",
     "agent_scopes",
+    "asked_again",
     "bisect",
     "bounds",
     "changed_request",
@@ -101,6 +105,7 @@ __getattr__ = lazy_names(
         "TIMES": "memtui.engine.explain.verdict",
         "again": "memtui.engine.explain.questions",
         "agent_scopes": "memtui.engine.explain.questions",
+        "asked_again": "memtui.engine.explain.questions",
         "bisect": "memtui.engine.explain.questions",
         "bounds": "memtui.engine.explain.knobs",
         "changed_request": "memtui.engine.explain.variation",
@@ -108,6 +113,7 @@ __getattr__ = lazy_names(
         "effect_on_recall": "memtui.engine.explain.questions",
         "effects": "memtui.engine.explain.comparison",
         "explain": "memtui.engine.explain.sentences",
+        "LaterAnswer": "memtui.engine.explain.questions",
         "KeywordTree": "memtui.engine.explain.word_tree",
         "keyword_tree": "memtui.engine.explain.word_tree",
         "corrected_text": "memtui.engine.explain.radar",

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine.core.errors import MemtuiError, UsageError
+from memtui.engine.core.errors import Cancelled, MemtuiError, UsageError
 from memtui.engine.recall.request import RecallRequest
 
 if TYPE_CHECKING:
@@ -265,6 +265,43 @@ def resolve(engine: Engine, id_or_prefix: str) -> str:
     if len(ids) <= 1:
         return next(iter(ids), id_or_prefix)
     return engine.get(id_or_prefix).id
+
+
+@dataclass(frozen=True, slots=True)
+class LaterAnswer:
+    """A past question asked again: where the memory that came first stands now."""
+
+    question: PastQuestion
+    place: int | None
+    """1-based; None where it no longer comes back."""
+
+
+def asked_again(
+    engine: Engine, history: History, limit: int = 12, cancel: CancelToken | None = None
+) -> tuple[LaterAnswer, ...]:
+    """The last questions of this store asked again, newest first.
+
+    No service is asked: only questions whose vector was kept, or that the bundled model embeds in this process, and
+    none where a reranker has a key. Left out, too: questions of an older version, and those that nothing answered.
+    """
+    bench = engine.bench()
+    if (bench.base_retrieval or {}).get("rerankApiKey"):
+        return ()
+    found = []
+    for past in history.search(store=engine.store.uri, limit=limit):
+        request = again(past, history)
+        local = bench.bundled or bench.embed is None or request.query_vector is not None
+        if not past.returned or request.table_version is not None or not local:
+            continue
+        try:
+            returned = engine.recall(request, None, cancel).returned
+        except Cancelled:
+            raise
+        except MemtuiError:  # the index or the recipe of then: the others can be told all the same
+            continue
+        first = past.returned[0]
+        found.append(LaterAnswer(past, returned.index(first) + 1 if first in returned else None))
+    return tuple(found)
 
 
 def with_kept_vector(engine: Engine, request: RecallRequest, history: History) -> RecallRequest:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
         list_sessions,
         replay_session,
     )
-    from memtui.engine.witness.economy import InjectionEconomy, read_economy
+    from memtui.engine.witness.economy import InjectionEconomy, OftenInjected, read_economy
     from memtui.engine.witness.elsewhere import stays_elsewhere
     from memtui.engine.witness.find import find_sessions
     from memtui.engine.witness.got import Got, GotIndex, read_got
@@ -57,6 +57,7 @@ __all__ = [
     "LeakTurn",
     "LiveEvent",
     "Mend",
+    "OftenInjected",
     "Reach",
     "ReachedTurn",
     "ReplayedSession",
@@ -96,6 +97,7 @@ __getattr__ = lazy_names(
         "Got": "memtui.engine.witness.got",
         "GotIndex": "memtui.engine.witness.got",
         "Injected": "memtui.engine.witness.matching",
+        "OftenInjected": "memtui.engine.witness.economy",
         "InjectionEconomy": "memtui.engine.witness.economy",
         "InjectionEvent": "memtui.engine.witness.injections",
         "InjectionHistory": "memtui.engine.witness.injections",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,8 @@ DAYS = 14
 
 DEAREST = 10
 
+MOST = 10
+
 LIKELY = 0.3
 
 _SHOWN = 120
@@ -44,6 +47,17 @@ class DearMemory:
 
 
 @dataclass(frozen=True, slots=True)
+class OftenInjected:
+    """A memory of today that the store's own history tells was injected."""
+
+    id: str
+    times: int
+    """At least so often in the last days."""
+    preview: str
+    """Its text, masked and cut."""
+
+
+@dataclass(frozen=True, slots=True)
 class InjectionEconomy:
     """The sum of the recorded turns and of the store's own history."""
 
@@ -56,6 +70,8 @@ class InjectionEconomy:
     """Turns of which it is not recorded."""
     dearest: tuple[DearMemory, ...]
     """The dearest memories without a trace of use, the dearest first."""
+    most: tuple[OftenInjected, ...] = ()
+    """The memories that were injected most often in these days, as the store tells, the most often first."""
 
 
 def read_economy(
@@ -68,10 +84,12 @@ def read_economy(
     now_ms = engine.now_ms
     events = injection_history(engine, cancel=cancel).events()
     days = [0] * DAYS
+    times: Counter[str] = Counter()
     for event in events:
         ago = now_ms // DAY_MS - event.time_ms // DAY_MS
         if 0 <= ago < DAYS:
             days[DAYS - 1 - ago] += 1
+            times.update(event.ids)
     matcher = Matcher(engine.store, now_ms, cancel)
     cost: dict[str, list[int]] = {}
     used: set[str] = set()
@@ -95,9 +113,16 @@ def read_economy(
                 if memory.used is not None and memory.used >= LIKELY:
                     used.add(memory.id)
     dear = [
-        DearMemory(each, len(tokens), sum(tokens), " ".join(mask(texts[each])[0].split())[:_SHOWN])
+        DearMemory(each, len(tokens), sum(tokens), _preview(texts[each]))
         for each, tokens in cost.items()
         if each not in used
     ]
     dear.sort(key=lambda each: (-each.tokens, each.id))
-    return InjectionEconomy(tuple(days), turns, silent, unknown, tuple(dear[:DEAREST]))
+    ranked = sorted(times, key=lambda each: (-times[each], each))[:MOST]
+    there = engine.memories(ranked) if ranked else {}
+    most = [OftenInjected(each, times[each], _preview(there[each].text)) for each in ranked if each in there]
+    return InjectionEconomy(tuple(days), turns, silent, unknown, tuple(dear[:DEAREST]), tuple(most))
+
+
+def _preview(text: str) -> str:
+    return " ".join(mask(text)[0].split())[:_SHOWN]

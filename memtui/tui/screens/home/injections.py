@@ -37,30 +37,42 @@ def read(engine: Engine, cancel: CancelToken) -> InjectionEconomy | None:
 
 
 def injection_rows(found: InjectionEconomy, width: int, height: int, glyphs: Glyphs) -> list[LinkRow]:
-    """The counts, then the dearest, each of which leads to its reach in Audit."""
+    """The counts, then what was injected most often and the dearest, each of which leads to its reach in Audit."""
     days = f"{full(sum(found.by_day))} in {len(found.by_day)} days, at least"
-    silent, unknown = (
-        f"{full(found.silent)} of {counted(found.turns, 'turn')}",
-        f"{full(found.unknown)} not recorded",
-    )
     trend = spark(found.by_day, glyphs)
     wide = len(days) + len(trend) + _NAME_CELLS + 2 <= width
     told: list[tuple[str, str, str]] = (
-        [("injected", days, f"  {trend}"), ("silent", f"{silent}, {unknown}", "")]
-        if wide
-        else [("injected", days, ""), ("by day", "", trend), ("silent", silent, ""), ("", unknown, "")]
+        [("injected", days, f"  {trend}")] if wide else [("injected", days, ""), ("by day", "", trend)]
     )
+    if found.turns:
+        silent = f"{full(found.silent)} of {counted(found.turns, 'turn')}"
+        unknown = f"{full(found.unknown)} not recorded" if found.unknown else ""
+        if wide:
+            told.append(("silent", ", ".join(part for part in (silent, unknown) if part), ""))
+        else:
+            told += [("silent", silent, ""), *([("", unknown, "")] if unknown else [])]
     rows = [
         LinkRow(Content.assemble((f"{name:<{_NAME_CELLS}}", "$dim"), words, (bars, "$primary")))
         for name, words, bars in told
     ]
-    if found.dearest:
+    room = max(0, height - len(rows))
+    dear = found.dearest[: max(0, room - 1) if not found.most else max(0, room // 2 - 1)]
+    most = found.most[: max(0, room - (len(dear) + 1 if dear else 0) - 1)]
+    if dear:
         rows.append(LinkRow(Content.styled(crop("tokens, times: no trace of use", width), "bold $heading")))
-    for each in found.dearest:
+    for each in dear:
         line = Content.assemble(
             (right(full(each.tokens), 6), "$stale"),
             (right(f"{each.times}x", 5), "$dim"),
             f"  {crop(one_line(each.preview), max(4, width - 13), glyphs.ellipsis)}",
         )
         rows.append(LinkRow(line, partial(ShowReach, each.id)))
+    if most:
+        rows.append(LinkRow(Content.styled(crop("injected most often", width), "bold $heading")))
+    for often in most:
+        line = Content.assemble(
+            (right(f"{often.times}x", 6), "$dim"),
+            f"  {crop(one_line(often.preview), max(4, width - 8), glyphs.ellipsis)}",
+        )
+        rows.append(LinkRow(line, partial(ShowReach, often.id)))
     return [LinkRow(row.content.truncate(width), row.go) for row in rows[: max(1, height)]]

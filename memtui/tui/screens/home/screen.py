@@ -13,7 +13,7 @@ from textual.content import Content
 from textual.style import Style
 
 from memtui.engine import one_line
-from memtui.paths import store_state_dir
+from memtui.paths import questions_file, store_state_dir
 from memtui.tui.actions.table import bindings
 from memtui.tui.base_screen import BaseScreen
 from memtui.tui.host import host
@@ -33,6 +33,7 @@ from memtui.tui.screens.home.view import (
     category_rows,
     growth_lines,
     journal_rows,
+    later_answers,
     newest_rows,
     scope_rows,
     store_rows,
@@ -62,7 +63,7 @@ TITLES = {
     "newest": "Newest memories",
     "journal": "Latest changes",
     "injections": "Injections",
-    "cases": "Saved questions",
+    "cases": "Questions",
 }
 
 _WHERE = {
@@ -75,7 +76,7 @@ _WHERE = {
 }
 """Where more of it is."""
 
-_PANEL = {"book": "cases"}
+_PANEL = {"book": "cases", "later": "cases"}
 """Where what a call answers is shown, if not in the panel of its name."""
 
 NEWEST_ROWS = 40
@@ -97,7 +98,7 @@ class HomeScreen(BaseScreen):
     """The first screen: panels of counts, or what to do when there is no store."""
 
     MODE = "home"
-    BESIDE = frozenset(("injections", "cases", "journal", "book"))
+    BESIDE = frozenset(("injections", "cases", "journal", "book", "later"))
     CSS_PATH = "home.tcss"
     BINDINGS: ClassVar[list[BindingType]] = bindings("home")
 
@@ -148,6 +149,7 @@ class HomeScreen(BaseScreen):
         self._lately = Lately()
         self._economy: InjectionEconomy | None = None
         self._revision = -1
+        self._asked_again = (-1, 0)
 
     def session_changed(self, session: Session) -> None:
         said = of_session(session)
@@ -217,6 +219,11 @@ class HomeScreen(BaseScreen):
         book = CaseBook(store_state_dir(info.uri) / "cases.json")
         self.runner.start("journal", lambda token, report: engine.curate.journal(ENTRIES))
         self.runner.start("book", lambda token, report: book.cases())
+        asked = questions_file()
+        known = (self.session.revision, asked.stat().st_mtime_ns if asked.exists() else 0)
+        if known != self._asked_again:  # a dozen recalls: not each time that Home is looked at
+            self._asked_again = known
+            self.runner.start("later", lambda token, report: later_answers(engine, token))
 
     @on(CasesWanted)
     def _ask_cases(self, message: CasesWanted) -> None:
@@ -240,16 +247,21 @@ class HomeScreen(BaseScreen):
             self._lately = replace(self._lately, entries=message.value)
         elif message.slot == "cases":
             self._lately = replace(self._lately, answers=message.value)
+        elif message.slot == "later":
+            self._lately = replace(self._lately, later=message.value)
         elif message.value != self._lately.cases:
             self._lately = replace(self._lately, cases=message.value, answers={})
-        if message.slot in ("journal", "book"):
+        if message.slot in ("journal", "book", "later"):
             self.query_one(LayoutContainer).rearrange()
         self.query_one(f"#{_PANEL.get(message.slot, message.slot)} LinkList", LinkList).rebuild()
 
     @on(RunFailed)
     def _read_failed(self, message: RunFailed) -> None:
         message.stop()
-        if self.runner.done(message) and message.slot != "injections":  # Audit says what cannot be read
+        if self.runner.done(message) and message.slot not in (
+            "injections",
+            "later",
+        ):  # Audit says what cannot be read
             self.flash(str(message.error), "error")
 
     # the panels

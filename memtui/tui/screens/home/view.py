@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         Case,
         CaseAnswer,
     )
+    from memtui.engine.explain import LaterAnswer
 
 
 LABEL = 11
@@ -333,6 +334,8 @@ class Lately:
     cases: Sequence[Case] = ()
     answers: Mapping[str, CaseAnswer] = field(default_factory=dict)
     """By the id of the case; empty before they are asked."""
+    later: Sequence[LaterAnswer] = ()
+    """The questions asked last, asked again of the store as it is now."""
 
 
 def ask(engine: Engine, cases: Sequence[Case], cancel: CancelToken) -> Mapping[str, CaseAnswer]:
@@ -350,6 +353,32 @@ def ask(engine: Engine, cases: Sequence[Case], cancel: CancelToken) -> Mapping[s
         cancel=cancel,
     )
     return {answer.case.id: answer for answer in report.answers}
+
+
+def later_answers(engine: Engine, cancel: CancelToken) -> Sequence[LaterAnswer]:
+    """The questions asked last, asked again without a service; for a worker."""
+    from memtui.engine import History
+    from memtui.engine.explain import asked_again
+    from memtui.paths import questions_file
+
+    history = History(questions_file())
+    return asked_again(engine, history, cancel=cancel) if history.path.exists() else ()
+
+
+def later_rows(later: Sequence[LaterAnswer], width: int, glyphs: Glyphs) -> list[LinkRow]:
+    """The questions whose first answer is no longer the first, the worst first: its place then and now."""
+    if not later:
+        return []
+    worse = [each for each in later if each.place != 1]
+    asked = f"the last {counted(len(later), 'question')}" if len(later) > 1 else "the last question"
+    said = f"{len(worse)} of {asked} answered worse" if worse else f"{asked} answered as before"
+    rows = [LinkRow(Content.styled(crop(said, width), "bold $heading" if worse else "$dim"))]
+    for each in sorted(worse, key=lambda each: -(each.place or 1_000)):
+        place = "gone" if each.place is None else str(each.place)
+        text = crop(one_line(each.question.query), max(4, width - 9), glyphs.ellipsis)
+        line = Content.assemble((f"1 {glyphs.forth} {place:<4} ", "$stale"), (text, "$foreground"))
+        rows.append(LinkRow(line, partial(AskRecall, each.question.query)))
+    return rows
 
 
 def journal_rows(
@@ -386,13 +415,15 @@ def case_rows(
 ) -> list[LinkRow]:
     """Every saved question with a mark for whether it is answered as it should be; each leads to Recall."""
     cases, answers = lately.cases, lately.answers
+    later = later_rows(lately.later, width, glyphs)
     if not cases:
         caps = f"{keys.cap('recall.raise')} or {keys.cap('recall.lower')}"
         said = f"{caps} on an answer of Recall grades it and saves its question"
         lines = Content.styled(said, "$dim").wrap(max(12, width))
-        return [
+        hint = [
             LinkRow(line, partial(AskRecall, "", False) if not i else None) for i, line in enumerate(lines)
         ]
+        return [*later, *hint][: max(1, height)]
     right_ones = sum(1 for case in cases if good(answers.get(case.id)))
     said = (
         "asking"
@@ -418,7 +449,7 @@ def case_rows(
                 partial(AskRecall, case.query),
             )
         )
-    return rows
+    return [*later, *rows][: max(1, height)]
 
 
 def good(answer: CaseAnswer | None) -> bool | None:
