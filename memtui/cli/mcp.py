@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -62,7 +63,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="keep what was asked in the journal of calls, secrets masked",
     )
     parser.add_argument(
-        "--print-config", metavar="HOST", help="what to paste: claude, codex, cursor, vscode or openclaw"
+        "--print-config",
+        metavar="HOST",
+        help="what to paste: claude, codex, cursor, vscode or openclaw; with --http for a server that runs",
     )
 
 
@@ -106,7 +109,8 @@ def run(args: argparse.Namespace) -> int:
         named = ({"id": args.agent or DEFAULT_AGENT, "workspace": str(place)},) if args.workspace else ()
         tools = openclaw_tools(place, door.config or {}, named)
     if args.http:
-        from memtui.mcp.http import place_of, serve_http
+        from memtui.engine.clients import place_of
+        from memtui.mcp.http import serve_http
 
         serve_http(
             door, ClientRegister(clients_file()), place_of(args.http), allowed=args.allow_host, tools=tools
@@ -123,6 +127,31 @@ def _whole(path: str) -> str:
     """A path that is there in full, since hosts start the server in a folder of their own; else as it was given."""
     found = Path(path).expanduser()
     return str(found.resolve()) if path != DEMO and found.exists() else path
+
+
+def _print_http(args: argparse.Namespace, given: list[str]) -> int:
+    """What a host needs to call the server at --http, and how that is started."""
+    from memtui.engine.clients import TOKEN, WHERE, host_config_http, is_loopback, place_of
+
+    host, port = place_of(args.http)
+    if not port:
+        raise UsageError("--http 0 takes any port that is free.", fix="Name the port: --http 8765.")
+    local = is_loopback(host)
+    name = args.allow_host[0] if args.allow_host else host
+    if name in ("0.0.0.0", "::"):
+        import socket
+
+        name = socket.gethostname()
+    url = f"http://{f'[{name}]' if ':' in name else name}:{port}/mcp"
+    client = ClientRegister(clients_file()).named(args.client) if args.client else None
+    token = not local or (client is not None and bool(client.token_hash))
+    print_text(host_config_http(args.print_config, url, token=token), reveal=True)
+    started = shlex.join(["memtui", *given, "--http", args.http])
+    sys.stderr.write(f"Put it {WHERE[args.print_config]}. Start the server: {started}\n")
+    if token:
+        known = "" if client is not None else f" (memtui clients add {args.client or 'NAME'} prints it, once)"
+        sys.stderr.write(f"The host sends the token of its variable {TOKEN}{known}.\n")
+    return 0
 
 
 def _print_config(args: argparse.Namespace) -> int:
@@ -142,6 +171,9 @@ def _print_config(args: argparse.Namespace) -> int:
         given += [option, _whole(value)] if value else []
     given += ["--client", args.client] if args.client else []
     given += ["--keep-texts"] * args.keep_texts
+    if args.http:
+        given += [word for each in args.allow_host for word in ("--allow-host", each)]
+        return _print_http(args, given)
     command = sys.argv[0] if os.path.basename(sys.argv[0]) == "memtui" else "memtui"
     print_text(host_config(args.print_config, command, given), reveal=True)
     sys.stderr.write(f"Put it {WHERE[args.print_config]}.\n")

@@ -6,13 +6,13 @@ import hashlib
 import json
 import secrets
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memtui.engine import CaseBook, Engine, ListQuery, Memory, MemtuiError, Trace, UsageError, clean
-from memtui.engine.access import DEFAULT_AGENT, ScopePolicy
+from memtui.engine.access import DEFAULT_AGENT, ScopePolicy, split_scope
 from memtui.engine.clients import (
     Call,
     CallJournal,
@@ -27,6 +27,7 @@ from memtui.engine.clients import (
 )
 
 if TYPE_CHECKING:
+    from memtui.engine import ListView
     from memtui.engine.documents import Consulted
 
 LONGEST = 4_000
@@ -35,8 +36,6 @@ LONGEST = 4_000
 MOST_TOKENS = 64
 """Confirm tokens that are kept at a time; the oldest goes first."""
 
-
-MOST_BY_WORDS = 50
 
 MOST_NAMED = 12
 """Scopes that an answer lists where one was named that is not there."""
@@ -161,6 +160,26 @@ class Door:
         """A memory's scope as the client is told."""
         return self.reach.scope_of(memory)
 
+    def listed(self, filter: str = "") -> ListView:
+        """The memories that a filter keeps, of those that the client may read: nothing else is counted."""
+        reach = self.reach
+        scopes = reach.stored_scopes
+        if (
+            reach.limited
+            and scopes is None
+            and not reach.dialect.owned
+            and GLOBAL not in (reach.scopes or ())
+        ):
+            scopes = ()  # one pool, which it may not read
+        owners = reach.owners if reach.limited and reach.dialect.owned else None
+        return self.engine.view(ListQuery(filter=filter, scopes=scopes, owners=owners, veiled=reach.limited))
+
+    def readable(self, ids: Iterable[str | None]) -> set[str]:
+        """Those of the ids that the client may read."""
+        wanted = sorted({id for id in ids if id})
+        found = self.engine.memories(wanted) if wanted else {}
+        return {id for id, memory in found.items() if self.reach.may_read(memory)}
+
     def check_scope(self, scope: str | None) -> tuple[str, ...] | None:
         """The scopes to search for a given one. ToolError for one that the client may not read."""
         if scope is None:
@@ -281,9 +300,12 @@ class Door:
         engine = self.engine
         recipe = recipe_named(engine.default_recipe)
         scopes = self.check_scope(scope)
-        dialect = engine.store.dialect
-        if dialect.columns.scope is None or (dialect.owned and scope in (None, *(self.reach.scopes or ()))):
+        dialect, reach = engine.store.dialect, self.reach
+        if dialect.columns.scope is None or (dialect.owned and scope in (None, *(reach.scopes or ()))):
             scopes = None  # the recipe itself asks as the agent
+        owners = reach.owners if reach.limited else ()
+        if scope is not None and (named := split_scope(scope)) and named[0] == "agent" and named[1] in owners:
+            owners = (named[1],)
         request = RecallRequest(
             query,
             recipe=recipe.name,
@@ -291,8 +313,11 @@ class Door:
             scopes=scopes,
             category=category,
             limit=limit,
-            agent=self.agent or (DEFAULT_AGENT if recipe.of_agent else ""),
+            agent=self.agent or (owners[0] if owners else DEFAULT_AGENT if recipe.of_agent else ""),
+            owners=owners,
         )
+        if recipe.own_rows and len(owners) > 1:  # it asks for one agent alone, and several were granted
+            return engine.recall(replace(request, recipe="memtui", config=None))
         if hook and recipe.hook:
             request = replace(request, source=recipe.hook)
         try:
@@ -300,10 +325,7 @@ class Door:
         except MemtuiError as error:
             if not recipe.by_meaning:
                 raise
-            every = (
-                MOST_BY_WORDS if dialect.owned else limit
-            )  # the rows of other agents are left out afterwards
-            trace = engine.recall(replace(request, recipe="memtui", config=None, limit=every))
+            trace = engine.recall(replace(request, recipe="memtui", config=None))
             return replace(trace, warnings=(f"{error.message} Found by words instead.",))
 
     def case_book(self) -> CaseBook:
@@ -322,6 +344,11 @@ class Door:
             while len(self._tokens) > MOST_TOKENS:
                 del self._tokens[next(iter(self._tokens))]
             return token
+
+    def spend(self, token: str) -> None:
+        """Make a token worthless: the person said no."""
+        with self.lock:
+            self._tokens.pop(token, None)
 
     def take_token(self, token: str, tool: str, arguments: Mapping[str, Any]) -> None:
         """Use a token up. ToolError for one that is unknown, used, or for other arguments: it is spent then, too."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import socket
 import sys
 import threading
@@ -12,7 +11,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine import Engine, UsageError
-from memtui.engine.clients import Client, ClientRegister, RateLimit
+from memtui.engine.clients import Client, ClientRegister, RateLimit, is_loopback
 from memtui.mcp.door import Door
 from memtui.mcp.server import make_server
 
@@ -24,25 +23,6 @@ if TYPE_CHECKING:
 
 WHO = "memtui.client"
 """Where the request carries the client that its token names."""
-
-
-def place_of(text: str) -> tuple[str, int]:
-    """Host and port of `PORT` or `HOST:PORT`. Raises UsageError."""
-    host, _, port = text.rpartition(":")
-    host = host.strip("[]") or "127.0.0.1"
-    if not port.isdigit() or not 0 <= int(port) < 65_536:
-        raise UsageError(f"--http cannot read {text!r}.", fix="Write PORT or HOST:PORT, such as 8765.")
-    return host, int(port)
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches that address."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 class Doors:

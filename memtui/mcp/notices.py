@@ -13,7 +13,7 @@ from mcp import MCPError
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
 from mcp.shared.subscriptions import ResourcesListChanged, ResourceUpdated
 
-from memtui.engine import ListQuery, MemtuiError
+from memtui.engine import MemtuiError
 from memtui.mcp.door import ToolError
 from memtui.mcp.prompts import resource
 
@@ -180,7 +180,7 @@ class Notices:
         """The store's version, and the memories of the client's scopes; None where it cannot be opened."""
         try:
             engine = self.door.engine
-            count = engine.view(ListQuery(scopes=self.door.reach.stored_scopes)).total
+            count = self.door.listed().total
         except MemtuiError:
             return None
         return engine.info.version, count

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from pydantic import ConfigDict, create_model
 
-from memtui.engine.access import DEFAULT_AGENT
+from memtui.engine.access import DEFAULT_AGENT, ScopePolicy
 from memtui.engine.capture import (
     Live,
 )
@@ -167,7 +167,7 @@ def openclaw_tools(
             description,
             create_model(name, __base__=Arguments, **dict(arguments)),
             Details,
-            partial(_call, name, workspace, config, agents),
+            partial(_call, name, kind, workspace, config, agents),
             writes=kind != "read",
             destructive=kind == "destroy",
             idempotent=kind == "read",
@@ -178,6 +178,7 @@ def openclaw_tools(
 
 def _call(
     name: str,
+    kind: Kind,
     workspace: Path,
     config: Mapping[str, Any],
     agents: Sequence[Mapping[str, Any]],
@@ -185,9 +186,11 @@ def _call(
     given: Arguments,
 ) -> Reply:
     """Call the plugin's tool for the door's agent; what it changed is one entry of the journal."""
+    agent, granted = door.agent or DEFAULT_AGENT, None
+    if door.reads is not None or door.writes is not None:  # a person's grant stands above the plugin's rules
+        agent, reach = door.client.replace(":", "-"), door.reach
+        granted = ScopePolicy.granting(agent, (reach.home,) if kind != "read" else reach.scopes or ())
     with door.lock:
-        live = Live(door.engine, config, workspace, agents=agents)
-        answer = live.call(
-            name, door.agent or DEFAULT_AGENT, given.model_dump(exclude_unset=True, exclude_none=True)
-        )
+        live = Live(door.engine, config, workspace, agents=agents, granted=granted)
+        answer = live.call(name, agent, given.model_dump(exclude_unset=True, exclude_none=True))
     return Reply(Details(**answer.details), answer.text)

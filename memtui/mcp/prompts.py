@@ -9,7 +9,7 @@ from time import monotonic
 import mcp_types as types
 from mcp import MCPError
 
-from memtui.engine import ListQuery, MemtuiError, mask
+from memtui.engine import MemtuiError, mask
 from memtui.mcp.door import Door, ToolError, shown, untrusted
 from memtui.mcp.tools.health import Health
 from memtui.mcp.tools.health import run as run_health
@@ -155,7 +155,7 @@ def _about(door: Door, name: str) -> str:
         return run_health(door, Health()).data.model_dump_json()
     engine, reach = door.engine, door.reach
     scopes: dict[str, int] = {}
-    view = engine.view(ListQuery(scopes=reach.stored_scopes))
+    view = door.listed()
     for start in range(0, view.total, PAGE):
         for memory in engine.page(view, start, PAGE):
             if reach.may_read(memory):
@@ -164,9 +164,10 @@ def _about(door: Door, name: str) -> str:
     if name == "scopes":
         return json.dumps({"reads": reach.scopes, "writes": reach.home, "memories": scopes})
     info = engine.info
-    return json.dumps(
-        {"memories": sum(scopes.values()), "program": info.dialect_title, "version": info.version}
-    )
+    told = {"memories": sum(scopes.values()), "program": info.dialect_title}
+    if not reach.limited:  # it counts what others write, too
+        told["version"] = info.version
+    return json.dumps(told)
 
 
 def resource(door: Door, uri: str) -> types.ReadResourceResult:

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ValidationError
 
 from memtui import __version__
 from memtui.engine import MemtuiError, mask
+from memtui.mcp import asking
 from memtui.mcp.door import Door, ToolError, usage
 from memtui.mcp.notices import NoticeBoard
 from memtui.mcp.prompts import prompt, prompts, resource, resources, template
@@ -62,7 +63,7 @@ def make_server(
 
     async def call_tool(
         context: ServerRequestContext[Any], params: types.CallToolRequestParams
-    ) -> types.CallToolResult:
+    ) -> types.CallToolResult | types.InputRequiredResult:
         at = met(context)
         chosen = chosen_at(at)
         tool = chosen.get(params.name)
@@ -70,7 +71,19 @@ def make_server(
             known = {each.name for each in offered}
             why = "needs a server started with --rw" if params.name in known else "does not exist"
             return failed(f"{params.name} {why}. There are {', '.join(chosen)}.")
-        return await anyio.to_thread.run_sync(called, at, tool, params.arguments or {})
+        given = params.arguments or {}
+        if params.request_state is not None and "confirm" in tool.arguments.model_fields:
+            answer = (params.input_responses or {}).get(asking.KEY)
+            return await anyio.to_thread.run_sync(agreed, at, tool, given, answer, params.request_state)
+        result, reply = await anyio.to_thread.run_sync(called, at, tool, given)
+        if reply is None or not reply.asks or not asking.may_ask(context):
+            return result
+        if asking.asks_by_answer(context):
+            return asking.by_answer(reply.asks, reply.confirm)
+        answer = await asking.by_request(context, reply.asks)
+        if answer is None:
+            return result  # the preview with its token is the other way
+        return await anyio.to_thread.run_sync(agreed, at, tool, given, answer, reply.confirm)
 
     async def list_prompts(
         context: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
@@ -147,8 +160,18 @@ def schema_of(model: type[BaseModel]) -> dict[str, Any]:
     return schema
 
 
-def called(door: Door, tool: Tool, given: dict[str, Any]) -> types.CallToolResult:
-    """What a call answers. A fault becomes an answer that names the argument and the next step."""
+def agreed(door: Door, tool: Tool, given: dict[str, Any], answer: Any, token: str) -> types.CallToolResult:
+    """What a call answers after the person was asked: done with their yes, else its token is spent and nothing is."""
+    began = monotonic()
+    if why := asking.refusal_in(answer):
+        door.spend(token)
+        door.record(tool.name, given, {}, began, why)
+        return failed(why)
+    return called(door, tool, {**given, "confirm": token})[0]
+
+
+def called(door: Door, tool: Tool, given: dict[str, Any]) -> tuple[types.CallToolResult, Reply | None]:
+    """What a call answers, with the reply behind it. A fault becomes an answer that says what to do next."""
     began = monotonic()
     try:
         if door.paused:
@@ -161,10 +184,10 @@ def called(door: Door, tool: Tool, given: dict[str, Any]) -> types.CallToolResul
     except MemtuiError as error:
         why = str(usage(error))
     else:
-        return _answered(door, tool, given, reply, began)
+        return _answered(door, tool, given, reply, began), reply
     why = mask(why)[0]  # the journal of calls quotes it, too
     door.record(tool.name, given, {}, began, why)
-    return failed(why)
+    return failed(why), None
 
 
 def _answered(

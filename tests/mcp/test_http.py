@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import tomllib
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -18,6 +19,7 @@ from mcp import MCPError
 from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
+from memtui.engine.clients import HOSTS
 from tests.conftest import ROOT
 
 ASK = {
@@ -223,3 +225,67 @@ async def test_the_older_protocol_over_http_does_not_promise_notices(house: Hous
         assert not capabilities.resources.subscribe
         with pytest.raises(MCPError):
             await client.subscribe_resource("memtui://stats")
+
+
+def _entry_of(host: str, text: str) -> tuple[str, dict[str, str], dict[str, Any]]:
+    """URL and headers as the host sends them where its variable holds the token `TOKEN`, and its whole entry."""
+    told: dict[str, Any] = tomllib.loads(text) if host == "codex" else json.loads(text)
+    block = told.get("mcp", told)
+    servers = next(block[key] for key in ("mcpServers", "mcp_servers", "servers") if key in block)
+    entry = servers["memtui"]
+    headers = dict(entry.get("headers", {}))
+    if variable := entry.get("bearer_token_env_var"):
+        headers["Authorization"] = f"Bearer ${{{variable}}}"
+    return entry["url"], headers, entry
+
+
+@pytest.mark.slow
+async def test_what_is_to_be_pasted_reaches_a_server_over_http(house: House) -> None:
+    import httpx2
+
+    token = house.run("clients", "add", "codex").strip()
+    port = house.url.split(":")[2].split("/")[0]
+    for host, named in [(host, named) for host in HOSTS for named in ([], ["--client", "codex"])]:
+        told = subprocess.run(
+            [sys.executable, "-m", "memtui", "mcp", "--rw", "--http", port, *named, "--print-config", host],
+            capture_output=True,
+            text=True,
+            cwd=ROOT,
+            env=house.environ,
+            check=True,
+        )
+        url, headers, entry = _entry_of(host, told.stdout)
+        assert url == house.url
+        assert token not in told.stdout  # it is written into no file
+        assert bool(headers) == bool(named)
+        assert f"--http {port}" in told.stderr
+        assert "command" not in entry
+        sent = {
+            name: value.replace("${env:MEMTUI_TOKEN}", token)
+            .replace("${MEMTUI_TOKEN}", token)
+            .replace("${input:memtui-token}", token)
+            for name, value in headers.items()
+        }
+        async with (
+            httpx2.AsyncClient(headers=sent, timeout=60) as http,
+            Client(streamable_http_client(url, http_client=http)) as client,
+        ):
+            assert "memory_search" in {tool.name for tool in (await client.list_tools()).tools}
+            home = json.loads((await client.read_resource("memtui://scopes")).contents[0].text)["writes"]  # type: ignore[union-attr]
+            assert home == ("agent:codex" if named else "global")
+
+
+def test_what_is_to_be_pasted_for_another_machine_always_sends_a_token(tmp_path: Path) -> None:
+    words = ["mcp", "--http", "0.0.0.0:8765", "--allow-host", "kelp.lan", "--print-config", "cursor"]
+    told = subprocess.run(
+        [sys.executable, "-m", "memtui", *words],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)},
+        check=True,
+    )
+    url, headers, _ = _entry_of("cursor", told.stdout)
+    assert url == "http://kelp.lan:8765/mcp"
+    assert "MEMTUI_TOKEN" in headers["Authorization"]
+    assert "memtui clients add" in told.stderr

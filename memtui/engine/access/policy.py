@@ -340,6 +340,12 @@ class ScopePolicy:
         policy = cls(default, tuple(dict.fromkeys((*definitions, *team))), access, team, warnings)
         return policy, tuple(faults)
 
+    @classmethod
+    def granting(cls, agent: str, scopes: Sequence[str]) -> ScopePolicy:
+        """Rules by which `agent` reads and writes these scopes and no other, and a memory goes to the first of them."""
+        first = scopes[0] if scopes else scope_of("agent", agent)
+        return cls(first, tuple(scopes), {agent: tuple(scopes)})
+
     def accessible(self, agent: str | None) -> list[str]:
         """The scopes an agent may read: its explicit list or global and its own, and its own reflections.
 

@@ -56,6 +56,8 @@ class Live:
     reminders: set[str] = field(default_factory=set)
     agents: Sequence[Mapping[str, Any]] = ()
     """The host's agents, with `id` and `workspace`."""
+    granted: ScopePolicy | None = None
+    """What whoever calls may do, where a person said so: instead of the plugin's own rules."""
 
     def call(self, name: str, agent: str, params: Mapping[str, Any]) -> Answer:
         """Call one of the plugin's tools. Raises RefusedError for a file outside of the workspace."""
@@ -126,6 +128,8 @@ class Live:
         block = self.config.get("scopes")
         if isinstance(block, Mapping):
             world.policy = ScopePolicy.from_config(block, {})
+        if self.granted is not None:
+            world.policy = self.granted
         status = engine.store.fts_status()
         if status.exists and not status.indexed_rows:
             # The plugin's index takes rows in later; until then its engine scores them one by one.

@@ -47,6 +47,10 @@ class RowFacts(Protocol):
         """The values that a field such as "lang" has in this store, empty when they are not known."""
 
 
+COMPARING = frozenset({"is:duplicate"})
+"""Terms whose answer for one row rests on the others."""
+
+
 @dataclass(frozen=True, slots=True)
 class FilterContext:
     """One catalog at one moment. What is None cannot be filtered by, and says so."""
@@ -58,6 +62,8 @@ class FilterContext:
     decay: DecayParams | None = None
     """For is:stale; None means the defaults."""
     cancel: CancelToken | None = None
+    veiled: bool = False
+    """Whether whoever asks may not read every row: see `ListQuery.veiled`."""
 
     def provides(self, term: str) -> bool:
         """Whether a provider decides `term` ("is:noise", "lang")."""
@@ -98,6 +104,8 @@ class TermContext:
         """The rows that the context's provider finds for `field:value`."""
         facts = self.context.facts
         term = f"{field}:{value}"
+        if self.context.veiled and term in COMPARING:
+            raise self.not_provided(f"{term} compares with memories that are not yours to read.")
         if facts is None or (field if whole_field else term) not in facts.provides():
             raise self.not_provided(f"{field if whole_field else term} cannot be filtered yet.")
         return self.mask(facts.rows(field, value))

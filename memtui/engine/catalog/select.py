@@ -13,6 +13,7 @@ from memtui.engine.catalog.types import AGES, SORT_KEYS, Facets
 from memtui.engine.core.errors import UsageError
 from memtui.engine.core.memory import LAYERS, STATES, TIERS
 from memtui.engine.core.progress import CancelToken, OnProgress, Progress
+from memtui.engine.dialects.base import OWNER
 from memtui.engine.query.ast import UNIT_MS
 from memtui.engine.store import sql
 
@@ -80,6 +81,14 @@ def in_scopes(catalog: Catalog, scopes: Sequence[str | None]) -> Mask:
     """Rows whose stored scope is exactly one of `scopes` (None is NULL)."""
     wanted = np.array([scope in scopes for scope in catalog.scopes], dtype=np.bool_)
     return wanted[catalog.scope_codes] if wanted.size else np.zeros(catalog.n, dtype=np.bool_)
+
+
+def of_owners(catalog: Catalog, owners: Sequence[str]) -> Mask:
+    """Rows that belong to one of these agents; none in a table whose rows have no owner."""
+    label = catalog.labels.get(OWNER)
+    if label is None or not label.values:
+        return np.zeros(catalog.n, dtype=np.bool_)
+    return np.array([value in owners for value in label.values], dtype=np.bool_)[label.codes]
 
 
 def facets(

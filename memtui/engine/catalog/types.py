@@ -29,6 +29,11 @@ class ListQuery:
     filter: str = ""
     scopes: tuple[str | None, ...] | None = None
     sort: str = "-timestamp"
+    owners: tuple[str, ...] | None = None
+    """Only rows of these agents, in tables whose rows have an owner."""
+    veiled: bool = False
+    """Whether nothing may be told of the rows beyond `scopes` and `owners`: no error names what they hold, and a
+    term that compares rows with each other is refused."""
 
 
 @dataclass(frozen=True, slots=True)

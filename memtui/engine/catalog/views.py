@@ -10,7 +10,15 @@ import numpy as np
 from memtui.engine.catalog.catalog import Catalog, Mask, Positions
 from memtui.engine.catalog.filter_context import FilterContext
 from memtui.engine.catalog.filters import compile
-from memtui.engine.catalog.select import DEFAULT_SORT, awaits_metadata, choose, facets, in_scopes, prepare
+from memtui.engine.catalog.select import (
+    DEFAULT_SORT,
+    awaits_metadata,
+    choose,
+    facets,
+    in_scopes,
+    of_owners,
+    prepare,
+)
 from memtui.engine.catalog.similar import Embed, Scores, rank
 from memtui.engine.catalog.text_search import StoreFacts, TextLookup
 from memtui.engine.catalog.types import ListQuery, ListView
@@ -63,7 +71,7 @@ def make_view(
     that does not parse, `NotReadyError` for one that needs metadata before that is read.
     """
     rest, words = apart(parse(query.filter))
-    context = _context(store, catalog, now_ms, on_progress, cancel)
+    context = _context(store, catalog, now_ms, on_progress, cancel, veiled=query.veiled)
     filtered = None if rest is None else compile(rest, context, text=query.filter)
     ranking = rank(words, store, catalog, embed, on_progress, cancel) if words else None
     if ranking is not None and ranking.kept is not None:
@@ -72,6 +80,9 @@ def make_view(
     if query.scopes is not None:
         chosen = in_scopes(catalog, query.scopes)
         mask = chosen if filtered is None else filtered & chosen
+    if query.owners is not None:
+        owned = of_owners(catalog, query.owners)
+        mask = owned if mask is None else mask & owned
     sort = query.sort if ranking is None else DEFAULT_SORT
     prepare(store, catalog, sort, on_progress, cancel)
     positions = choose(catalog, mask, sort)
@@ -104,7 +115,13 @@ def filter_mask(
 
 
 def _context(
-    store: Store, catalog: Catalog, now_ms: int, on_progress: OnProgress | None, cancel: CancelToken | None
+    store: Store,
+    catalog: Catalog,
+    now_ms: int,
+    on_progress: OnProgress | None,
+    cancel: CancelToken | None,
+    *,
+    veiled: bool = False,
 ) -> FilterContext:
     return FilterContext(
         catalog,
@@ -112,6 +129,7 @@ def _context(
         text=TextLookup(store, catalog, cancel),
         facts=StoreFacts(store, catalog, cancel, on_progress),
         cancel=cancel,
+        veiled=veiled,
     )
 
 

@@ -18,12 +18,21 @@ if TYPE_CHECKING:
         masked,
         scores_in,
     )
-    from memtui.engine.clients.hosts import HOSTS, WHERE, host_config
+    from memtui.engine.clients.hosts import (
+        HOSTS,
+        TOKEN,
+        WHERE,
+        host_config,
+        host_config_http,
+        is_loopback,
+        place_of,
+    )
     from memtui.engine.clients.reach import Reach
     from memtui.engine.clients.register import Client, ClientRegister, RateLimit
 
 __all__ = [
     "HOSTS",
+    "TOKEN",
     "WHERE",
     "Activity",
     "Call",
@@ -39,8 +48,11 @@ __all__ = [
     "day_of_calls",
     "gate_of",
     "host_config",
+    "host_config_http",
     "ids_in",
+    "is_loopback",
     "masked",
+    "place_of",
     "scores_in",
 ]
 
@@ -54,6 +66,7 @@ __getattr__ = lazy_names(
         "ClientRegister": "memtui.engine.clients.register",
         "Day": "memtui.engine.clients.activity",
         "HOSTS": "memtui.engine.clients.hosts",
+        "TOKEN": "memtui.engine.clients.hosts",
         "RateLimit": "memtui.engine.clients.register",
         "Reach": "memtui.engine.clients.reach",
         "Via": "memtui.engine.clients.calls",
@@ -63,6 +76,9 @@ __getattr__ = lazy_names(
         "day_of_calls": "memtui.engine.clients.activity",
         "gate_of": "memtui.engine.clients.calls",
         "host_config": "memtui.engine.clients.hosts",
+        "host_config_http": "memtui.engine.clients.hosts",
+        "is_loopback": "memtui.engine.clients.hosts",
+        "place_of": "memtui.engine.clients.hosts",
         "ids_in": "memtui.engine.clients.calls",
         "masked": "memtui.engine.clients.calls",
         "scores_in": "memtui.engine.clients.calls",

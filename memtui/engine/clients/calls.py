@@ -85,6 +85,7 @@ _RULES = (
     ("secret", "secret"),
     ("order to a model", "order"),
     ("paused", "paused"),
+    ("The person", "not agreed"),
     ("read-only", "read only"),
     ("nothing that would help", "noise"),
 )

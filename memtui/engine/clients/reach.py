@@ -7,14 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memtui.engine.access import DEFAULT_AGENT, GLOBAL, Access, scope_of, split_scope
+from memtui.engine.dialects.base import OWNER
 
 if TYPE_CHECKING:
     from memtui.engine.core.memory import Memory
     from memtui.engine.dialects.base import Dialect
-
-
-OWNER = "agentId"
-"""The column that says whose a row is, in tables of the built-in program."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +42,17 @@ class Reach:
         if self.dialect.columns.scope is None:
             return (GLOBAL,)
         return tuple(scope for scope in (GLOBAL, own) if self.access.reads(self.agent, scope).allowed)
+
+    @property
+    def limited(self) -> bool:
+        """Whether there are rows that the client may not read: what it is told of the store must not count them."""
+        return self.scopes is not None
+
+    @property
+    def owners(self) -> tuple[str, ...]:
+        """The agents whose rows may be read, where rows have an owner; empty without a limit."""
+        named = [split_scope(scope) for scope in self.scopes or ()] if self.dialect.owned else []
+        return tuple(each[1] for each in named if each is not None and each[0] == "agent")
 
     @property
     def home(self) -> str:

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+OWNER = "agentId"
+"""The column that says whose a row is, in tables of the built-in program."""
+
+
 @dataclass(frozen=True, slots=True)
 class Columns:
     """Which column of the table holds what; None where the table has no such column."""
@@ -92,7 +96,7 @@ class Dialect:
     @property
     def owned(self) -> bool:
         """Whether a row belongs to one agent, as in the built-in program's tables since its second generation."""
-        return "agentId" in self.labels and self.name.startswith("builtin")
+        return OWNER in self.labels and self.name.startswith("builtin")
 
     @property
     def reads_metadata(self) -> bool:

@@ -43,6 +43,8 @@ class RecallRequest:
     """Who asks; empty is the agent that the store's configuration names first, else `main`."""
     rerank_timeout_ms: float | None = None
     """Per-call override of the rerank time budget; 0 or less skips the remote reranker."""
+    owners: tuple[str, ...] = ()
+    """Of a table whose rows have an owner: only the rows of these agents, by a recipe that searches everybody's."""
     table_version: int | None = None
     """Recall on this older version of the table, read only; None is the version that is open."""
 

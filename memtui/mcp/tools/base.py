@@ -29,6 +29,10 @@ class Reply:
 
     data: Answer
     text: str
+    asks: tuple[str, ...] = ()
+    """Of a preview: what a person is asked before it is done, line by line."""
+    confirm: str = ""
+    """Of a preview: the token that does it."""
 
 
 @dataclass(frozen=True, slots=True)

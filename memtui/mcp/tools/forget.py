@@ -28,6 +28,10 @@ class Forgotten(Answer):
     memories: int = 1
 
 
+MOST_ASKED = 10
+"""Memories that a question to a person lists."""
+
+
 def run(door: Door, given: Forget) -> Reply:
     """Plan; apply with a token."""
     memory = door.own(door.memory(given.id))
@@ -56,7 +60,17 @@ def run(door: Door, given: Forget) -> Reply:
             verb = "deleted" if deletes else "archived"
             note = f"{count} would be {verb}; nothing was changed. To do it, repeat with confirm={token}"
             data = Forgotten(action="preview", id=memory.id, confirm=token, memories=count)
-            return Reply(data, untrusted([each.title for each in touched.values()] or [memory.title], note))
+            titles = [each.title for each in touched.values()] or [memory.title]
+            verb = "delete" if deletes else "archive"
+            return Reply(
+                data,
+                untrusted(titles, note),
+                asks=(
+                    f"An agent wants to {verb} {'a memory' if count == 1 else f'{count} memories'}.",
+                    *titles[:MOST_ASKED],
+                ),
+                confirm=token,
+            )
         door.take_token(given.confirm, "memory_forget", arguments)
         try:
             engine.curate.apply(planned, confirmed=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from pydantic import Field
@@ -38,6 +39,19 @@ class Records(Answer):
     memories: list[Record]
 
 
+def records_of(door: Door, memories: Sequence[Memory]) -> list[Record]:
+    """Memories as they go out; what took one's place is named only where that may be read, too."""
+    reach = door.reach
+    records = [record_of(each, reach) for each in memories]
+    if not reach.limited:
+        return records
+    known = door.readable(each.superseded_by for each in records)
+    return [
+        each if each.superseded_by in known else each.model_copy(update={"superseded_by": None})
+        for each in records
+    ]
+
+
 def record_of(memory: Memory, reach: Reach) -> Record:
     """A memory as it goes out."""
     return Record(
@@ -55,8 +69,7 @@ def record_of(memory: Memory, reach: Reach) -> Record:
 
 def run(door: Door, given: Get) -> Reply:
     """Read them."""
-    reach = door.reach
-    memories = [record_of(door.memory(id, "ids"), reach) for id in given.ids]
+    memories = records_of(door, [door.memory(id, "ids") for id in given.ids])
     lines = [f"[{each.id}] {each.text}" + ("" if each.active else "  (no longer valid)") for each in memories]
     return Reply(Records(memories=memories), untrusted(lines))
 

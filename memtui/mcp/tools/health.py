@@ -27,7 +27,7 @@ class Finding(Answer):
 
 
 class Findings(Answer):
-    """What is wrong, worst first."""
+    """What is wrong, worst first; a client that may not read everything gets its own memories' number, and no other."""
 
     memories: int
     findings: list[Finding]
@@ -41,13 +41,22 @@ def run(door: Door, given: Health) -> Reply:
         found = examine(patient_of(engine, now_ms=engine.now_ms), passes=first)
     except MemtuiError as error:
         raise usage(error) from None
+    limited = door.reach.limited
     findings = [
-        Finding(kind=each.kind, severity=each.severity, sentence=each.seen.sentence, remedy=each.remedy)
+        Finding(
+            kind=each.kind,
+            severity=each.severity,
+            sentence=each.check.effect
+            if limited
+            else each.seen.sentence,  # the sentence counts everybody's rows
+            remedy=each.check.remedy if limited else each.remedy,
+        )
         for each in found.findings
     ]
+    memories = door.listed().total if limited else engine.info.rows
     lines = "\n".join(f"{each.severity} {each.sentence} {each.remedy}" for each in findings)
-    text = f"untrusted health answer: {engine.info.rows} memories, {len(findings)} findings\n{lines}".strip()
-    return Reply(Findings(memories=engine.info.rows, findings=findings), text)
+    text = f"untrusted health answer: {memories} memories, {len(findings)} findings\n{lines}".strip()
+    return Reply(Findings(memories=memories, findings=findings), text)
 
 
 TOOL = Tool(

@@ -28,7 +28,8 @@ class Version(Answer):
 class Change(Answer):
     """One change that was made through memtui."""
 
-    entry: int
+    entry: int | None
+    """Its number in the journal; not told to a client of some scopes, as it counts the changes of all."""
     time_ms: int
     action: str
     client: str | None = None
@@ -53,16 +54,19 @@ def run(door: Door, given: History) -> Reply:
         )
         for each in chain
     ]
-    changes = [_change(entry) for entry, _ in story.changes]
+    changes = [_change(entry, numbered=not reach.limited) for entry, _ in story.changes]
     lines = [f"[{each.id}]{'' if each.valid else ' (no longer valid)'} {each.text}" for each in versions]
     return Reply(
         Story(versions=versions, changes=changes), untrusted(lines, f"{len(changes)} changes in the journal")
     )
 
 
-def _change(entry: Any) -> Change:
+def _change(entry: Any, *, numbered: bool) -> Change:
     return Change(
-        entry=entry.entry, time_ms=entry.time_ms, action=entry.action, client=entry.detail.get("client")
+        entry=entry.entry if numbered else None,
+        time_ms=entry.time_ms,
+        action=entry.action,
+        client=entry.detail.get("client"),
     )
 
 

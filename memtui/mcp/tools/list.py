@@ -6,11 +6,11 @@ from typing import Annotated
 
 from pydantic import Field
 
-from memtui.engine import ListQuery, MemtuiError
+from memtui.engine import Memory, MemtuiError
 from memtui.engine.query import FieldTerm, Text, parse, top_terms
 from memtui.mcp.door import Door, ToolError, untrusted, usage
 from memtui.mcp.tools.base import Answer, Arguments, Reply, Tool
-from memtui.mcp.tools.get import Record, record_of
+from memtui.mcp.tools.get import Record, records_of
 
 
 class List(Arguments):
@@ -43,23 +43,24 @@ def run(door: Door, given: List) -> Reply:
     for scope in named_scopes(given.filter):
         door.check_named(scope, "filter")
     try:
-        view = engine.view(ListQuery(filter=given.filter, scopes=reach.stored_scopes))
+        view = door.listed(given.filter)
     except MemtuiError as error:
         raise usage(error) from None
-    memories: list[Record] = []
+    memories: list[Memory] = []
     while offset < view.total and len(memories) < given.limit:
         rows = engine.page(view, offset, given.limit)
         for memory in rows:
             offset += 1
             if reach.may_read(memory):
-                memories.append(record_of(memory, reach))
+                memories.append(memory)
             if len(memories) == given.limit:
                 break
     more = str(offset) if offset < view.total else None
     note = f"next_cursor: {more}" if more else ""
+    records = records_of(door, memories)
     return Reply(
-        Page(memories=memories, next_cursor=more),
-        untrusted([f"[{each.id}] {each.text}" for each in memories], note),
+        Page(memories=records, next_cursor=more),
+        untrusted([f"[{each.id}] {each.text}" for each in records], note),
     )
 
 

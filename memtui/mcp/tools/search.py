@@ -71,21 +71,20 @@ def run(door: Door, given: Search) -> Reply:
     found = door.engine.memories(
         [result.id for result in trace.results]
     )  # the trace would read every candidate
+    readable = 0
     for result in trace.results:
         memory = found.get(result.id)
-        if (
-            memory is None
-            or not reach.may_read(memory)
-            or memory.timestamp_ms < since
-            or len(hits) == given.limit
-        ):
+        if memory is None or not reach.may_read(memory):
+            continue
+        readable += 1  # its number is among those that this client may read
+        if memory.timestamp_ms < since or len(hits) == given.limit:
             continue
         lanes = [
             f"{'meaning' if name == 'vector' else 'words' if name == 'bm25' else name} {source['score']:.2f}"
             for name, source in result.sources.items()
             if source.get("score") is not None
         ]
-        why = f"number {result.rank}; {', '.join(lanes)}" if lanes else f"number {result.rank}"
+        why = f"number {readable}; {', '.join(lanes)}" if lanes else f"number {readable}"
         hits.append(
             Hit(id=result.id, text=shown(memory), scope=reach.scope_of(memory), score=result.score, why=why)
         )

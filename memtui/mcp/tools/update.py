@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from memtui.engine import MemtuiError
+from memtui.engine import Memory, MemtuiError
 from memtui.engine.capture import (
     refusal_of,
 )
@@ -68,7 +69,10 @@ def run(door: Door, given: Update) -> Reply:
             data = Updated(action="preview", id=memory.id, confirm=token, before=before, after=after)
             lines = [f"was: {memory.title}", f"will be: {given.text or memory.title}"]
             return Reply(
-                data, untrusted(lines, f"Nothing was changed. To do it, repeat with confirm={token}")
+                data,
+                untrusted(lines, f"Nothing was changed. To do it, repeat with confirm={token}"),
+                asks=("An agent wants to change a memory.", *asked_lines(memory, wanted)),
+                confirm=token,
             )
         door.take_token(given.confirm, "memory_update", arguments)
         try:
@@ -81,6 +85,13 @@ def run(door: Door, given: Update) -> Reply:
         action="superseded" if made else "updated", id=made or memory.id, before=before, after=after
     )
     return Reply(done, f"untrusted update answer: {done.action}, the memory is now {done.id}")
+
+
+def asked_lines(memory: Memory, wanted: Mapping[str, Any]) -> list[str]:
+    """What a person is asked to agree to: the memory, and each field that changes."""
+    was = {"text": memory.raw_text, "category": memory.category, "importance": memory.importance}
+    about = [] if "text" in wanted else [f"It says: {memory.title}"]
+    return [*about, *(f"{name}: {was[name]} becomes {value}" for name, value in wanted.items())]
 
 
 TOOL = Tool(

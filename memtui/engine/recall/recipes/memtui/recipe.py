@@ -167,7 +167,9 @@ class MemtuiRun:
         self.bundled, self.token_reader = context.bundled, context.tokens
         self.settings, self.findings = self._resolved("notes", "")
         pool = max(self.settings.pool, self.limit)
-        self.search = searches.MemtuiSearch(outside, request.scopes, request.category, pool, self.now_ms)
+        self.search = searches.MemtuiSearch(
+            outside, request.scopes, request.category, pool, self.now_ms, request.owners
+        )
         self.warnings: list[str] = []
         self.operations: list[StageSummary] = []
         self.lane_ms: dict[str, float] = {}

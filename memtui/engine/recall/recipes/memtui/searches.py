@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from memtui.engine.core.errors import MemtuiError, UsageError
+from memtui.engine.dialects.base import OWNER
 from memtui.engine.metadata.categories import filter_candidates, matches
 from memtui.engine.recall.candidates import DroppedHit, Floats, Hit
 from memtui.engine.recall.io_cache import IoCache
@@ -34,6 +35,8 @@ class MemtuiSearch:
     category: str | None
     pool: int
     now_ms: int
+    owners: tuple[str, ...] = ()
+    """Only the rows of these agents, where rows have an owner."""
 
     @property
     def denied(self) -> bool:
@@ -42,8 +45,10 @@ class MemtuiSearch:
 
     @property
     def scope_where(self) -> str | None:
-        """The scope filter as SQL, None without one."""
-        return scope_filter(self.outside.pin.dialect, self.scopes)
+        """The filter by scope and owner as SQL, None without one."""
+        dialect = self.outside.pin.dialect
+        of_owner = sql.is_in(OWNER, self.owners) if self.owners and dialect.owned else None
+        return sql.both(scope_filter(dialect, self.scopes), of_owner)
 
     @property
     def where(self) -> str | None:

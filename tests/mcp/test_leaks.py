@@ -1,0 +1,295 @@
+"""What a client with one scope is told is the same whether other scopes hold anything or not."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from mcp import MCPError
+from mcp.client import Client
+
+from memtui.engine import CaseBook, Engine, open_engine
+from memtui.mcp.door import Door
+from memtui.mcp.openclaw import openclaw_tools
+from memtui.mcp.server import make_server
+from memtui.mcp.tools.base import Tool
+from memtui.mcp.tools.registry import all_tools
+from tests.conftest import NOW_MS
+from tests.engine.loopback import loopback, text_vector
+from tests.engine.pro_store import row, write_store
+
+DIMS = 4
+
+MINE = [f"{letter * 8}-0000-4000-8000-00000000000{at}" for at, letter in enumerate("abc")]
+"""Memories of the client's own scope."""
+FOREIGN = [f"{at:08d}-0000-4000-8000-0000000dead0" for at in range(7)]
+"""Memories that it may not read."""
+CANARY = "canaryword"
+SHARED_TEXT = "The ferry to Skye leaves at seven"
+
+TEXTS = (
+    SHARED_TEXT,
+    "The harbour office keeps the spare keys in the blue drawer",
+    "Deployments of the tide service happen on Thursdays",
+)
+FOREIGN_TEXTS = (
+    SHARED_TEXT,
+    f"The {CANARY} vault stands behind the harbour office",
+    f"The ferry {CANARY} is called Marigold",
+    f"Deployments of {CANARY} happen on Thursdays, as those of the tide service do",
+    f"Where is the {CANARY} drawer? It is blue.",
+    f"The spare {CANARY} keys are with the harbour master",
+    f"The ferry to Skye leaves at seven, says {CANARY}",
+)
+
+
+def pro_store(
+    folder: Path, *, foreign: bool, elsewhere: Sequence[str] = ("project:secretscope", "agent:secretscope")
+) -> Path:
+    """A table of memory-lancedb-pro; the client's scope is agent:ops, and canaries are in others."""
+    links = {"superseded_by": FOREIGN[1], "memory_category": "fact"}
+    rows = [
+        row(id, text, text_vector(text, DIMS), scope="agent:ops", metadata=links if at == 2 else {}, age=1)
+        for at, (id, text) in enumerate(zip(MINE, TEXTS, strict=True))
+    ]
+    if foreign:
+        rows += [
+            row(id, text, text_vector(text, DIMS), scope=elsewhere[at % 2], metadata={"canary_key": CANARY})
+            for at, (id, text) in enumerate(zip(FOREIGN, FOREIGN_TEXTS, strict=True))
+        ]
+    return write_store(folder, rows, dims=DIMS)
+
+
+def owned_store(folder: Path, *, foreign: bool) -> Path:
+    """A table of the built-in program, whose rows have an owner; the client acts for ops."""
+    import lancedb
+
+    schema = pa.schema(
+        [
+            ("id", pa.string()),
+            ("text", pa.string()),
+            ("vector", pa.list_(pa.float32(), DIMS)),
+            ("importance", pa.float64()),
+            ("category", pa.string()),
+            ("createdAt", pa.float64()),
+            ("agentId", pa.string()),
+        ]
+    )
+
+    def made(id: str, text: str, at: int, agent: str) -> dict[str, Any]:
+        told = {"importance": 0.7, "category": "fact", "createdAt": float(NOW_MS - at * 1000)}
+        return {"id": id, "text": text, "vector": text_vector(text, DIMS), "agentId": agent, **told}
+
+    rows = [made(id, text, at * 3, "ops") for at, (id, text) in enumerate(zip(MINE, TEXTS, strict=True))]
+    if foreign:
+        rows += [
+            made(id, text, at, "secretscope")
+            for at, (id, text) in enumerate(zip(FOREIGN, FOREIGN_TEXTS, strict=True))
+        ]
+    table = lancedb.connect(folder).create_table("memories", schema=schema)
+    table.add(pa.Table.from_pylist(rows, schema=schema))
+    return folder
+
+
+MAKERS = {"pro": pro_store, "owned": owned_store}
+
+
+@pytest.fixture(params=["by words", "by meaning"])
+def environ(request: pytest.FixtureRequest) -> Iterator[dict[str, str]]:
+    """No service that makes vectors, or one."""
+    if request.param == "by words":
+        yield {}
+        return
+    with loopback() as service:
+        service.dims = DIMS
+        yield {
+            "MEMTUI_EMBEDDING_MODEL": "recorded",
+            "MEMTUI_EMBEDDING_BASE_URL": f"{service.url}/v1",
+            "MEMTUI_EMBEDDING_DIMENSIONS": str(DIMS),
+        }
+
+
+def door_to(store: Path, state: Path, environ: Mapping[str, str], **rights: Any) -> Door:
+    """A door with a clock that stands still."""
+
+    def opened() -> Engine:
+        engine = open_engine(
+            store, now=lambda: NOW_MS, environ=environ, cwd=state, writable=True, state=state / "state"
+        )
+        engine.load_catalog()
+        return engine
+
+    return Door(opened, writable=True, cases=lambda engine: CaseBook(state / "cases.json"), **rights)
+
+
+@asynccontextmanager
+async def client_of(door: Door, tools: Sequence[Tool] | None = None) -> AsyncIterator[Client]:
+    async with Client(make_server(door, tools)) as client:
+        yield client
+    door.close()
+
+
+CALLS: tuple[tuple[str, Mapping[str, Any]], ...] = (
+    ("memory_health", {}),
+    ("memory_search", {"query": "when does the ferry to Skye leave?", "limit": 20}),
+    ("memory_search", {"query": f"{CANARY} vault harbour", "limit": 1}),
+    ("memory_search", {"query": "keys", "scope": "agent:secretscope"}),
+    ("memory_search", {"query": "keys", "category": "nothing"}),
+    ("memory_list", {"limit": 1}),
+    ("memory_list", {"limit": 2}),
+    ("memory_list", {"limit": 50}),
+    ("memory_list", {"limit": 1, "cursor": "1"}),
+    ("memory_list", {"limit": 1, "cursor": "2"}),
+    ("memory_list", {"limit": 1, "cursor": "5"}),
+    ("memory_list", {"filter": CANARY}),
+    ("memory_list", {"filter": "is:duplicate"}),
+    ("memory_list", {"filter": "-is:duplicate"}),
+    ("memory_list", {"filter": "(is:duplicate | age>0d)"}),
+    ("memory_list", {"filter": "scope:agent:secretscope"}),
+    ("memory_list", {"filter": "scope:project:*"}),
+    ("memory_list", {"filter": "scopee:x"}),
+    ("memory_list", {"filter": f"~{CANARY}"}),
+    ("memory_list", {"filter": f"id:{FOREIGN[0]}"}),
+    ("memory_list", {"filter": f"id:{FOREIGN[0][:6]}"}),
+    ("memory_list", {"filter": "meta:superseded_by"}),
+    ("memory_list", {"filter": "meta:canary_key"}),
+    ("memory_list", {"filter": f"meta:canary_key={CANARY}"}),
+    ("memory_list", {"filter": "meta:canary_kex"}),
+    ("memory_list", {"filter": "source:nowhere"}),
+    ("memory_list", {"filter": "cat:secretcategory"}),
+    ("memory_get", {"ids": [*MINE]}),
+    ("memory_get", {"ids": [FOREIGN[0]]}),
+    ("memory_get", {"ids": [FOREIGN[0][:8]]}),
+    ("memory_history", {"id": MINE[0]}),
+    ("memory_history", {"id": FOREIGN[0]}),
+    ("memory_why", {"query": "ferry to Skye", "id": MINE[0]}),
+    ("memory_why", {"query": "parcel of umbrellas", "id": MINE[1]}),
+    ("memory_why", {"query": f"{CANARY} vault harbour master drawer", "id": MINE[1]}),
+    ("memory_why", {"query": "ferry", "id": FOREIGN[0]}),
+    ("memory_feedback", {"query": "ferry", "id": MINE[0], "verdict": "right"}),
+    ("memory_feedback", {"query": "ferry", "id": FOREIGN[0], "verdict": "right"}),
+    ("memory_update", {"id": MINE[1], "importance": 0.4}),
+    ("memory_update", {"id": FOREIGN[1], "importance": 0.4}),
+    ("memory_forget", {"id": MINE[1]}),
+    ("memory_forget", {"id": FOREIGN[1]}),
+    ("memory_forget", {"id": FOREIGN[1], "confirm": "x"}),
+    ("memory_store", {"text": "It rains in Oban", "scope": "agent:secretscope"}),
+    ("memory_store", {"text": f"The {CANARY} vault stands behind the harbour office", "category": "fact"}),
+    ("memory_store", {"text": f"The ferry {CANARY} is called Petunia", "category": "fact"}),
+    ("nothing", {}),
+)
+
+PLUGIN_CALLS: tuple[tuple[str, Mapping[str, Any]], ...] = (
+    ("memory_stats", {}),
+    ("memory_stats", {"scope": "agent:secretscope"}),
+    ("memory_list", {"limit": 50}),
+    ("memory_list", {"scope": "agent:secretscope"}),
+    ("memory_recall", {"query": f"{CANARY} ferry harbour", "limit": 6}),
+    ("memory_recall", {"query": "keys", "scope": "agent:secretscope"}),
+    ("memory_fact_query", {"query": f"{CANARY} ferry"}),
+    ("memory_fact_query", {"factKey": "ferry"}),
+    ("memory_explain_rank", {"query": f"{CANARY} ferry harbour"}),
+    ("memory_compact", {}),
+    ("memory_reflection_resolve", {"query": CANARY}),
+    ("memory_forget", {"memoryId": FOREIGN[0]}),
+    ("memory_forget", {"query": f"{CANARY} vault"}),
+    ("memory_archive", {"memoryId": FOREIGN[0]}),
+    ("memory_promote", {"memoryId": FOREIGN[0]}),
+    ("memory_update", {"memoryId": FOREIGN[0], "text": "It snows in Oban"}),
+    ("memory_update", {"memoryId": FOREIGN[0][:8], "text": "It snows in Oban"}),
+    ("memory_store", {"text": f"The {CANARY} vault stands behind the harbour office"}),
+    ("memory_store", {"text": "It snows in Oban", "scope": "agent:secretscope"}),
+)
+
+_OWN = re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}\b")
+
+
+def _plain(told: str) -> str:
+    """Without what differs between two runs of one store: fresh ids and tokens, and scores, which words weigh."""
+    known = {*MINE, *FOREIGN}
+    told = _OWN.sub(lambda found: found[0] if found[0] in known else "ID", told)
+    told = re.sub(r"confirm(=|\": \")[\w-]+", "confirm=TOKEN", told)
+    told = re.sub(r"\[[0-9a-f]{8}\]", "[ID]", told)
+    return re.sub(r"-?\d+\.\d+(e-\d+)?", "N", told)
+
+
+async def told_of(
+    store: Path,
+    state: Path,
+    environ: Mapping[str, str],
+    calls: Sequence[tuple[str, Mapping[str, Any]]],
+    *,
+    plugin: bool,
+    **rights: Any,
+) -> dict[str, str]:
+    """Every answer, error and resource that the client gets, by call."""
+    state.mkdir()
+    door = door_to(store, state, environ, **rights)
+    tools = openclaw_tools(state, {}) if plugin else all_tools()
+    told: dict[str, str] = {}
+    async with client_of(door, tools) as client:
+        for tool, given in calls:
+            result = await client.call_tool(tool, dict(given))
+            texts = [part.text for part in result.content if part.type == "text"]
+            said = json.dumps([result.is_error, texts, result.structured_content], ensure_ascii=False)
+            told[f"{tool} {json.dumps(given)}"] = _plain(said)
+        listed = await client.list_resources()
+        for uri in (
+            *(str(each.uri) for each in listed.resources),
+            *(f"memory://{id}" for id in (*MINE, FOREIGN[0])),
+        ):
+            try:
+                found = await client.read_resource(uri)
+                told[uri] = _plain("".join(getattr(each, "text", "") for each in found.contents))
+            except MCPError as error:
+                told[uri] = _plain(str(error))
+        for question in ("when does the ferry to Skye leave?", f"{CANARY} vault"):
+            made = await client.get_prompt("memories_for", {"question": question})
+            told[f"prompt {question}"] = _plain(str(made.messages[0].content))
+    return told
+
+
+def differing(without: Mapping[str, str], among: Mapping[str, str]) -> str:
+    """The calls that are answered otherwise where other scopes hold something, with both answers."""
+    return "\n".join(
+        f"{name}\n  alone:  {without[name]}\n  beside: {told}"
+        for name, told in among.items()
+        if told != without[name]
+    )
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+@pytest.mark.parametrize("rights", [{"agent": "ops"}, {"reads": ("agent:ops",), "writes": "agent:ops"}])
+async def test_a_client_of_one_scope_learns_nothing_of_the_others(
+    kind: str, rights: Mapping[str, Any], environ: Mapping[str, str], tmp_path: Path
+) -> None:
+    alone = MAKERS[kind](tmp_path / "alone", foreign=False)
+    beside = MAKERS[kind](tmp_path / "beside", foreign=True)
+    without = await told_of(alone, tmp_path / "a", environ, CALLS, plugin=False, **rights)
+    among = await told_of(beside, tmp_path / "b", environ, CALLS, plugin=False, **rights)
+    person = await told_of(beside, tmp_path / "c", environ, CALLS[5:8], plugin=False)
+    assert "Marigold" in "\n".join(person.values())
+    assert not differing(without, among)
+    said = "\n".join(among.values())
+    assert 'secretscope"' not in said
+    assert "Marigold" not in said
+
+
+@pytest.mark.parametrize("rights", [{"agent": "ops"}, {"reads": ("agent:ops",), "writes": "agent:ops"}])
+async def test_the_plugins_tools_tell_a_client_of_one_scope_nothing_of_the_others(
+    rights: Mapping[str, Any], environ: Mapping[str, str], tmp_path: Path
+) -> None:
+    alone = pro_store(tmp_path / "alone", foreign=False)
+    elsewhere = (
+        ("agent:secretscope", "project:secretscope") if "agent" in rights else ("agent:main", "global")
+    )
+    beside = pro_store(tmp_path / "beside", foreign=True, elsewhere=elsewhere)
+    without = await told_of(alone, tmp_path / "a", environ, PLUGIN_CALLS, plugin=True, **rights)
+    among = await told_of(beside, tmp_path / "b", environ, PLUGIN_CALLS, plugin=True, **rights)
+    assert not differing(without, among)
