@@ -307,6 +307,9 @@ def _print(document: dict[str, Any], args: argparse.Namespace) -> None:
             if text["reason"]:
                 print_text(f"    {text['reason']}")
         print_text("")
+        for candidate in document["candidates"]:
+            _print_candidate(candidate)
+        print_text("")
     for row in document["rows"]["created"]:
         replaced = "" if row["active"] else " (replaced by a later one)"
         print_text(f"+ {row['id']} {row['scope']} {row['category']}: {_short(row['text'])}{replaced}")
@@ -328,6 +331,15 @@ def _print(document: dict[str, Any], args: argparse.Namespace) -> None:
         tokens = "tokens not told" if call["tokens"] is None else f"{call['tokens']} tokens"
         cost = "" if not call["cost"] else f", cost {call['cost']:.4g}"
         print_text(f"asked: {call['purpose']}, {tokens}, {call['ms']:.0f} ms{cost}")
+
+
+def _print_candidate(candidate: dict[str, Any]) -> None:
+    """A candidate with its decision, the reason, and the stored memory that it was compared with."""
+    print_text(f"{candidate['decision']}  {candidate['category']}: {_short(candidate['abstract'])}")
+    if candidate["reason"]:
+        print_text(f"    {_short(candidate['reason'])}")
+    for near in candidate["neighbours"][:1]:
+        print_text(f"    near {near['score']:.3f} {near['id'][:8]}: {_short(near['text'])}")
 
 
 def _short(text: str) -> str:

@@ -12,6 +12,11 @@ Purpose = Literal["extract", "rejudge", "utility", "utility_batch", "dedup", "me
 class ChatError(Exception):
     """A call that brought no reply: the text says why, without any key. A recipe goes on without the answer."""
 
+    def __init__(self, message: str, ms: float = 0.0, attempts: int = 1) -> None:
+        super().__init__(message)
+        self.ms = ms
+        self.attempts = attempts
+
 
 @dataclass(frozen=True, slots=True)
 class ChatReply:
@@ -47,6 +52,10 @@ class Call:
     reply: ChatReply | None
     error: str = ""
     model: str | None = None
+    failed_ms: float = 0.0
+    """How long an answer was waited for that did not come."""
+    attempts: int = 1
+    """How often it was asked."""
 
     def as_json(self) -> dict[str, Any]:
         """The call in the command-line contract: purpose, tokens, milliseconds, cost."""
@@ -57,9 +66,9 @@ class Call:
         return {
             "purpose": self.purpose,
             "tokens": tokens,
-            "ms": round(reply.ms, 3) if reply is not None else 0.0,
+            "ms": round(reply.ms if reply is not None else self.failed_ms, 3),
             "cost": None if reply is None else reply.cost,
-            **({"error": self.error} if self.error else {}),
+            **({"error": self.error, "attempts": self.attempts} if self.error else {}),
         }
 
 
@@ -75,7 +84,7 @@ class RecordingChat:
         try:
             reply = self.chat(purpose, parts, model=model)
         except ChatError as error:
-            self.calls.append(Call(purpose, parts, None, str(error), model))
+            self.calls.append(Call(purpose, parts, None, str(error), model, error.ms, error.attempts))
             raise
         self.calls.append(Call(purpose, parts, reply, "", model))
         return reply

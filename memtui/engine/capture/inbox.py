@@ -105,11 +105,7 @@ class Inbox:
     def _worked_off(self, done: Sequence[Mapping[str, Any]]) -> tuple[list[Any], list[Any]]:
         """What was worked off and holds, and what waits again as its change was taken back."""
         numbered = any(each.get("entry") is not None for each in done)
-        undone = (
-            {each.entry for each in self.engine.curate.journal() if each.state == "undone"}
-            if numbered
-            else set()
-        )
+        undone = self.engine.curate.taken_back() if numbered else frozenset()
         holds = [each for each in done if each.get("entry") not in undone]
         back = [each for each in done if each.get("entry") in undone and each.get("item")]
         return holds, back

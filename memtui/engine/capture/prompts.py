@@ -151,6 +151,8 @@ class ModelChat:
         """The reply. Raises ChatError when there is none, Cancelled when a person stopped it."""
         prompt = self._prompts[purpose]
         heard = self._on_text
+        if heard is not None:
+            heard(purpose, "")  # what is waited for is said before the first word comes
         try:
             reply = self._client.ask(
                 purpose,
@@ -162,6 +164,6 @@ class ModelChat:
                 cancel=self._cancel,
             )
         except providers.ChatError as error:
-            raise ChatError(str(error)) from None
+            raise ChatError(str(error), error.call.ms, error.call.attempts) from None
         call = reply.call
         return ChatReply(reply.text, "", call.model, call.tokens_in, call.tokens_out, call.ms, call.cost)

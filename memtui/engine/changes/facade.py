@@ -398,6 +398,12 @@ class Curator:
         """The entries, newest first."""
         return self._made_journal().entries(limit=limit)
 
+    def taken_back(self) -> frozenset[int]:
+        """The entries whose change was taken back, and was not made again since."""
+        entries = self.journal()
+        again = {each.detail.get("redone") for each in entries if each.state != "undone"}
+        return frozenset(each.entry for each in entries if each.state == "undone" and each.entry not in again)
+
     def entry(self, number: int) -> tuple[JournalEntry, list[EntryRow]]:
         """One entry with the memories it changed; UsageError for a number that is not there."""
         journal = self._made_journal()

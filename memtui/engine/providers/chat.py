@@ -293,7 +293,7 @@ class ChatClient:
         failed = replace(call, status="failed", problem=problem, ms=self._ms(started))
         self._account(failed)
         raise ChatError(
-            f"{self.settings.model} at {self.settings.host} gave no answer: {problem}.",
+            f"{self.settings.model} at {self.settings.host}: {problem}.",
             failed,
             fix="Check address, model and key; nothing was written.",
             details=details,

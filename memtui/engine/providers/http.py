@@ -131,12 +131,13 @@ def post_json(
     content = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "backslashreplace")
     deadline = time.monotonic() + timeout_s
     outcome: queue.SimpleQueue[Reply | PostError] = queue.SimpleQueue()
+    late = f"no answer within {_seconds(timeout_s)}"
 
     left = threading.Event()
 
     def work() -> None:
         try:
-            outcome.put(_exchange(client, url, headers, content, deadline, on_bytes, left))
+            outcome.put(_exchange(client, url, headers, content, deadline, on_bytes, left, late))
         except PostError as error:
             outcome.put(error)
 
@@ -145,12 +146,16 @@ def post_json(
     try:
         result = _waited(outcome, deadline, cancel)
     except queue.Empty:
-        result = PostError("timeout", f"no answer within {timeout_s * 1000:.0f} ms")
+        result = PostError("timeout", late)
     finally:
         left.set()
     if isinstance(result, PostError):
         raise result
     return result
+
+
+def _seconds(value: float) -> str:
+    return f"{value:g} s" if value >= 1 else f"{value * 1000:.0f} ms"
 
 
 def _waited(
@@ -175,6 +180,7 @@ def _exchange(
     deadline: float,
     on_bytes: Callable[[bytes], None] | None,
     left: threading.Event,
+    late: str,
 ) -> Reply:
     import httpx
 
@@ -202,7 +208,7 @@ def _exchange(
     except PostError:
         raise
     except httpx.TimeoutException:
-        raise PostError("timeout", "the connection timed out") from None
+        raise PostError("timeout", late) from None  # its time is what is left of ours
     except httpx.ConnectError as error:
         raise PostError("unreachable", _said(error) or "no connection") from None
     except (httpx.NetworkError, httpx.RemoteProtocolError) as error:

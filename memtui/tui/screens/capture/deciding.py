@@ -32,11 +32,11 @@ class Deciding(BoundPart[CaptureState]):
 
     def read_inbox(self) -> None:
         """What waits, read anew."""
-        engine = self.session.engine
+        engine, written = self.session.engine, self.state.written
         if engine is not None:
             self.call(
                 INBOX,
-                lambda token, report: working.waiting(engine),
+                lambda token, report: working.waiting(engine, written),
                 lambda found: self.become(lambda state: _with_items(state, *found)),
             )
 
@@ -137,6 +137,9 @@ class Deciding(BoundPart[CaptureState]):
         self.staging.stage(make, then=lambda outcome: settled(outcome.entry))
 
 
-def _with_items(state: CaptureState, items: tuple[Item, ...], done: int) -> CaptureState:
+def _with_items(
+    state: CaptureState, items: tuple[Item, ...], done: int, back: frozenset[int]
+) -> CaptureState:
     kept = state.item if any(each.id == state.item for each in items) else ""
-    return replace(state, items=items, done=done, item=kept or (items[0].id if items else ""))
+    kept = kept or (items[0].id if items else "")
+    return replace(state, items=items, done=done, item=kept, taken_back=back)

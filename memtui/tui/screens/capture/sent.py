@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from textual.content import Content
 
 from memtui.engine import counted, one_line
@@ -19,11 +22,22 @@ def sent(state: CaptureState, width: int, glyphs: Glyphs) -> list[Row]:
     """The lines of the panel, the most important first."""
     lines = _of_rules() if not state.model else _of_model(state)
     if width < _ROOM:
-        lines = [lines[0] if state.model else "nothing leaves this machine; what rules are unsure of waits"]
+        lines = [_in_one_line(state, lines)]
     return [
         Row((Content.styled(f" {crop(one_line(each), width - 2, glyphs.ellipsis)}", "$dim"),))
         for each in lines
     ]
+
+
+def _in_one_line(state: CaptureState, lines: list[str]) -> str:
+    """What matters most: that a model failed, and what to do then; else what went where, and its cost."""
+    if not state.model:
+        return "nothing leaves this machine; what rules are unsure of waits"
+    trace = state.trace
+    waits = 0 if trace is None else sum(each.gate == "model failed" for each in trace.texts)
+    if trace is None or not waits:
+        return lines[0]
+    return f"{counted(waits, 'text waits', 'texts wait')}, nothing is lost: {_taken(state)}"
 
 
 def _of_rules() -> list[str]:
@@ -48,9 +62,16 @@ def _of_model(state: CaptureState) -> list[str]:
     if trace is not None and trace.warnings:
         lines.append(trace.warnings[0])
     if calls:
-        lines.append("   ".join(f"{call.purpose} {call.as_json()['ms'] / 1000:.1f} s" for call in calls))
+        lines.append("   ".join(_took(call.as_json()) for call in calls))
     lines.append("secrets and orders are cut before the first call")
     return lines
+
+
+def _took(call: Mapping[str, Any]) -> str:
+    """How long a call took, and how often it was asked where no answer came."""
+    asked = call.get("attempts", 1)
+    times = f" in {counted(asked, 'try', 'tries')}" if asked > 1 else ""
+    return f"{call['purpose']} {call['ms'] / 1000:.1f} s{times}{', no answer' if 'error' in call else ''}"
 
 
 def _taken(state: CaptureState) -> str:
@@ -59,6 +80,9 @@ def _taken(state: CaptureState) -> str:
     told = [call.as_json() for call in state.trace.calls]
     tokens = [each["tokens"] for each in told if each["tokens"] is not None]
     costs = [each["cost"] for each in told if each.get("cost") is not None]
+    unanswered = sum("error" in each for each in told)
+    if unanswered == len(told):
+        return f"{counted(len(told), 'call')} without an answer"
     said = f"{counted(len(told), 'call')}, " + (
         f"{full(sum(tokens))} tokens" if tokens else "tokens not told"
     )

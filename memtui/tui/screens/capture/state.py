@@ -27,6 +27,9 @@ View = Literal["conversations", "inbox", "funnel", "jobs"]
 
 Mark = Literal["accepted", "refused"]
 
+NOWHERE = -1
+"""No entry of the journal."""
+
 VIEWS: tuple[View, ...] = ("conversations", "inbox", "funnel", "jobs")
 
 
@@ -69,9 +72,11 @@ class CaptureState:
     text: int = 0
     """Place of the chosen text in the trace."""
     marks: Mapping[int, Mark] = field(default_factory=dict)
-    written: Mapping[int, int] = field(default_factory=dict)
-    """Candidates of this run that were applied, each with the entry of the journal; it may be taken back since."""
     """What a person decided about candidates, by place."""
+    written: Mapping[int, int] = field(default_factory=dict)
+    """Candidates of this run that were applied, each with the entry of the journal."""
+    taken_back: frozenset[int] = frozenset()
+    """Entries of the journal that were taken back since, and not made again."""
     verdict: CaptureVerdict | None = None
     model: str = ""
     """The model that is asked, with its host; empty: rules."""
@@ -122,13 +127,17 @@ class CaptureState:
         """The item of the inbox under the cursor."""
         return next((each for each in self.items if each.id == self.item), None)
 
+    def stands(self, at: int) -> bool:
+        """Whether the candidate at this place was applied, and its entry was not taken back since."""
+        return self.written.get(at, NOWHERE) not in {NOWHERE, *self.taken_back}
+
     def to_apply(self) -> tuple[int, ...]:
         """Places of the candidates that would be written: the accepted ones, or all that are not refused."""
         if self.trace is None:
             return ()
         able = [at for at, each in enumerate(self.trace.candidates) if each.writes]
         accepted = [at for at in able if self.marks.get(at) == "accepted"]
-        fresh = (at for at in able if self.marks.get(at) != "refused" and at not in self.written)
+        fresh = (at for at in able if self.marks.get(at) != "refused" and not self.stands(at))
         return tuple(accepted or fresh)
 
 

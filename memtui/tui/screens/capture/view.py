@@ -53,6 +53,8 @@ def verdict_of(text: Text, made: Sequence[Candidate]) -> tuple[str, str]:
         return KNOWN, "stored already"
     if text.fate == "deferred":
         return WAITS, f"waits, {text.gate}"
+    if text.gate == "model":
+        return DROPPED, "model: nothing"
     return (SECRET if text.gate in ("secret", "order") else DROPPED), text.gate or "nothing in it"
 
 
@@ -75,12 +77,16 @@ def line(
 def talks(state: CaptureState, width: int, now_ms: int, glyphs: Glyphs) -> list[Row]:
     """The conversations, newest first, with how many texts and what came of them."""
     rows = []
-    for each in state.talks:
-        count = "" if each.conversation is None else full(len(each.conversation.messages))
-        kept = "–" if each.kept is None else full(each.kept)
+    counts = [
+        "" if each.conversation is None else full(len(each.conversation.messages)) for each in state.talks
+    ]
+    kept = ["–" if each.kept is None else full(each.kept) for each in state.talks]
+    wide, last = (max(map(len, each), default=0) for each in (counts, kept))
+    for at, each in enumerate(state.talks):
         when = f"{ago(each.at_ms, now_ms)} " if each.at_ms and width >= 34 else ""
-        far = f"{when}{count:>4} {kept:>3}"
-        rows.append(Row((line(width, " ", each.title, far, glyphs=glyphs),), each.key))
+        far = f"{when}{counts[at]:>{wide}} {kept[at]:>{last}}"
+        title = fit(one_line(each.title), max(8, width - cell_len(far) - 3), glyphs.ellipsis)
+        rows.append(Row((Content.assemble(" ", title, " ", (far, "$dim")),), each.key))
     if rows:
         note = "texts, memories; – new"
         rows.append(Row((Content(), Content.styled(f" {crop(note, width - 2, glyphs.ellipsis)}", "$dim"))))
@@ -105,9 +111,8 @@ def texts(state: CaptureState, width: int, glyphs: Glyphs) -> list[Row]:
         marks = {state.marks.get(at) for at in places.get(place, ())} - {None}
         if marks:
             words = f"{words} {glyphs.mark if 'accepted' in marks else glyphs.cross}"
-        entries = sorted({state.written[at] for at in places.get(place, ()) if at in state.written})
-        if entries:
-            words = f"{words}, entry {', '.join(map(str, entries))}"
+        if told := _entries(state, places.get(place, ())):
+            words = f"{words}, {told}"
         faded = sign in (DROPPED, KNOWN)
         style = "$dim" if faded else "$foreground"
         rows.append(Row((line(width, sign, text.said, words, style, glyphs),), str(place)))
@@ -134,7 +139,7 @@ def candidate(state: CaptureState, width: int, glyphs: Glyphs, keys: Keymap) -> 
         mark = state.marks.get(at)
         head = f"{each.decision}{'' if mark is None else f', {mark}'}"
         if at in state.written:
-            head = f"{head}, written as entry {state.written[at]}"
+            head = f"{head}, {'written as' if state.stands(at) else 'not stored:'} {_entries(state, (at,))}"
         rows.append(
             Row((Content.assemble(" ", (each.category or "no category", "bold $heading"), f"  {head}"),))
         )
@@ -156,6 +161,12 @@ def candidate(state: CaptureState, width: int, glyphs: Glyphs, keys: Keymap) -> 
     return rows
 
 
+def _entries(state: CaptureState, places: Sequence[int]) -> str:
+    """The entries of the journal by which candidates were written; empty for none."""
+    found = sorted({state.written[at] for at in places if at in state.written})
+    return ", ".join(f"entry {each}{' taken back' if each in state.taken_back else ''}" for each in found)
+
+
 def _wrapped(text: str, width: int, style: str) -> list[Row]:
     parts = Content(one_line(text)).wrap(max(8, width - 2))
     return [Row((Content.styled(f" {part.plain}", style),)) for part in parts]
@@ -171,17 +182,7 @@ def trace(state: CaptureState, width: int, glyphs: Glyphs, keys: Keymap) -> list
     if state.verdict is not None:
         return _verdict(state, width, glyphs, keys)
     text = trace.texts[state.text]
-    measured = "" if text.limit is None else f", {text.value} of {text.limit}"
-    passed = text.fate in ("kept", "known", "used")
-    lines = [
-        (
-            "filters",
-            glyphs.mark if passed or text.fate == "deferred" else glyphs.cross,
-            text.reason or "passed",
-        )
-    ]
-    if text.gate:
-        lines[0] = (lines[0][0], lines[0][1], f"{text.gate}{measured}: {text.reason}")
+    lines = [_filters(text, glyphs)]
     for _, each in state.candidates:
         lines.append(("found", glyphs.mark, f"{each.category}: {each.abstract}"))
         if each.neighbours:
@@ -189,7 +190,7 @@ def trace(state: CaptureState, width: int, glyphs: Glyphs, keys: Keymap) -> list
             lines.append(
                 ("neighbour", glyphs.mark, f"{near.score:.3f} in {trace.facts.get('scope', '')}: {near.text}")
             )
-        else:
+        elif each.decision != "drop":
             lines.append(("neighbour", glyphs.mark, "nothing alike in this scope"))
         lines.append(
             (
@@ -199,24 +200,42 @@ def trace(state: CaptureState, width: int, glyphs: Glyphs, keys: Keymap) -> list
             )
         )
         if each.raw is not None:
-            lines.append(("reply", " ", str(each.raw)))
-    entries = sorted({state.written[at] for at, _ in state.candidates if at in state.written})
-    if entries:
-        lines.append(
-            ("write", glyphs.mark, f"written as entry {', '.join(map(str, entries))} of the Journal")
-        )
+            lines.append(("reply", " ", json.dumps(each.raw, ensure_ascii=False)))
+    places = [at for at, _ in state.candidates]
+    if told := _entries(state, places):
+        stands = any(state.stands(at) for at in places)
+        far = "" if stands else f"; {keys.cap('capture.apply')} writes it anew"
+        lines.append(("write", glyphs.mark if stands else " ", f"{told} of the Journal{far}"))
     elif any(each.writes for _, each in state.candidates):
         lines.append(("write", " ", f"not written; {keys.cap('capture.apply')} shows it first"))
-    return [
-        Row(
-            (
-                Content.assemble(
-                    " ", (fit(name, 10), "$dim"), sign, " ", crop(one_line(said), width - 15, glyphs.ellipsis)
-                ),
-            )
-        )
-        for name, sign, said in lines
+    return [row for each in lines for row in _step(*each, width)]
+
+
+def _filters(text: Text, glyphs: Glyphs) -> tuple[str, str, str]:
+    """What the filters made of a text: the gate that stopped it, with its number and limit."""
+    if text.fate == "deferred":
+        return "filters", WAITS, f"{text.gate}: {text.reason}"
+    measured = "" if text.limit is None else f", {_number(text.value)} of {_number(text.limit)}"
+    sign = glyphs.mark if text.fate in ("kept", "known", "used") else glyphs.cross
+    return "filters", sign, f"{text.gate}{measured}: {text.reason}" if text.gate else text.reason or "passed"
+
+
+def _number(value: float | str | None) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+_NAMED = 14
+"""Cells of a stage's name and sign before what it said."""
+
+
+def _step(name: str, sign: str, said: str, width: int) -> list[Row]:
+    """What one stage said, whole: in as many lines as it takes."""
+    parts = Content(one_line(said)).wrap(max(8, width - _NAMED - 1))
+    heads = [
+        Content.assemble(" ", (fit(name, 10), "$dim"), sign, " "),
+        *[Content(" " * (_NAMED - 1))] * len(parts),
     ]
+    return [Row((Content.assemble(head, part.plain),)) for head, part in zip(heads, parts, strict=False)]
 
 
 def _verdict(state: CaptureState, width: int, glyphs: Glyphs, keys: Keymap) -> list[Row]:

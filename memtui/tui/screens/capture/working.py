@@ -62,14 +62,18 @@ def found() -> list[Talk]:
     ]
 
 
-def waiting(engine: Engine) -> tuple[tuple[Item, ...], int]:
-    """What waits in the inbox, and how many were worked off in a day."""
+def waiting(engine: Engine, written: Mapping[int, int]) -> tuple[tuple[Item, ...], int, frozenset[int]]:
+    """What waits in the inbox, how many were worked off in a day, and the entries that were taken back.
+
+    `written` are the entries of what was applied here; without any the journal is not read for it.
+    """
     from memtui.engine.capture import (
         Inbox,
     )
 
     inbox = Inbox(engine)
-    return inbox.items(), len(inbox.done(engine.now_ms - 86_400_000))
+    back = engine.curate.taken_back() if written else frozenset()
+    return inbox.items(), len(inbox.done(engine.now_ms - 86_400_000)), back
 
 
 def captured(

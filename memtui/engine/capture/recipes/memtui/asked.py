@@ -27,6 +27,9 @@ LARGEST = 8_000
 
 SHORTEST, LONGEST = 5, 400
 
+_ALONE: Mapping[str, Any] = {"decision": "create"}
+"""Of a memory without neighbours: no model is asked about it."""
+
 _DECISIONS = ("skip", "create", "merge", "supersede")
 
 
@@ -201,7 +204,7 @@ class _Run:
         for start in range(0, len(near), BATCH):
             verdicts |= self._verdicts(near[start : start + BATCH])
         for each in asked:
-            self._settle(each, verdicts.get(id(each)) if each.hits else {"decision": "create"})
+            self._settle(each, verdicts.get(id(each)) if each.hits else _ALONE)
 
     def _find_hits(self, each: _Proposed) -> None:
         if each.vector is None or not each.vector.any():
@@ -287,7 +290,8 @@ class _Run:
             if decision != "create":
                 reason = f"{reason} (a row of its own: it could not be done)".strip()
             write = self.context.draft.add(self._row(each), each.category)
-            self._put(each, "create", reason=reason or "nothing says the same", writes=(write,), raw=verdict)
+            told = each.raw if verdict is _ALONE else verdict
+            self._put(each, "create", reason=reason or "nothing says the same", writes=(write,), raw=told)
 
     def _merged(self, each: _Proposed, hit: Any, reason: str, verdict: Mapping[str, Any]) -> bool:
         """Make one row of two; False where that failed: then it becomes a row of its own."""

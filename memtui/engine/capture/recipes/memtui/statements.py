@@ -96,7 +96,7 @@ class Found:
     gate: str = ""
     sure: bool = True
     rule: str = ""
-    """Language and number of the rule that matched."""
+    """The rule that matched, in words, with its number."""
     negated: tuple[str, ...] = ()
     """What a correction says is no longer so."""
 
@@ -143,12 +143,14 @@ def find(sentence: str) -> Found:
             return Found(_sentence(said), "decision", "unsure", False, "said with a maybe")
         if kind is None:
             return Found(said, None, _unkept(said, words))
-        return Found(_sentence(said), kind, rule=f"{kind} by its signs")
+        return Found(_sentence(said), kind, rule=f"{_A[kind]} by its signs")
     if gate := _overruled(said, rule, identifier, led, words):
         return Found(said, None, gate)
     sure = not wording.HEDGED.search(said, words)
     negated = _negated(said) if rule[1].kind == "correction" else ()
-    return Found(_sentence(said), rule[1].kind, "" if sure else "unsure", sure, _name(*rule), negated)
+    return Found(
+        _sentence(said), rule[1].kind, "" if sure else "unsure", sure, _name(*rule, said, sentence), negated
+    )
 
 
 def identifiers(text: str) -> list[str]:
@@ -327,8 +329,32 @@ def _by_word() -> dict[str, tuple[int, ...]]:
     return {word: tuple(numbers) for word, numbers in found.items()}
 
 
-def _name(number: int, rule: Rule) -> str:
-    return f"{rule.kind} {rule.language} {number}"
+def _name(number: int, rule: Rule, said: str, sentence: str) -> str:
+    """A rule in words: what it takes the sentence for, by which of its words, and its number."""
+    match = rule.pattern.search(said) or rule.pattern.search(sentence)
+    told = "" if match is None else match[0].strip(_AROUND)
+    if len(told) > _TOLD:
+        told = f"{told[:_TOLD].rsplit(' ', 1)[0].rstrip(_AROUND)} …"
+    by = f' by "{told}"' if told else ""
+    return f"{_A[rule.kind]}{by} ({_LANGUAGES[rule.language]} rule {number})"
+
+
+_A: dict[Kind, str] = {
+    "preference": "a preference",
+    "decision": "a decision",
+    "fact": "a fact",
+    "identifier": "an identifier",
+    "correction": "a correction",
+}
+
+_LANGUAGES = {
+    "en": "English", "de": "German", "es": "Spanish", "fr": "French", "zh": "Chinese", "ja": "Japanese",
+}  # fmt: skip
+
+_AROUND = " \t,.:;!。、，：\"“”„'"
+
+_TOLD = 40
+"""Characters of a sentence that are quoted as what a rule went by."""
 
 
 def _sentence(said: str) -> str:
