@@ -21,7 +21,7 @@ from memtui.tui.widgets.screen_bars import FlashLine
 
 if TYPE_CHECKING:
     from memtui.engine import CancelToken, ChangeSet, Engine, Outcome, RecallEffect
-    from memtui.tui.dialogs.change_preview import PreviewAnswer
+    from memtui.tui.dialogs.change_preview import ChangePreview, PreviewAnswer
 
 
 # What a screen asks of its staging: how a change is planned, written, weighed, and what comes after.
@@ -50,6 +50,8 @@ class ChangeRequest:
     collected: bool = False
     """It is everything that is staged; `amend` edits one memory of it."""
     amend: Callable[[str], None] | None = None
+    preview: Callable[..., ChangePreview] | None = None
+    """What shows it, where that is a dialog of its own kind."""
 
 
 def commit(engine: Engine, planned: ChangeSet, confirmed: bool) -> Outcome:
@@ -165,18 +167,18 @@ class ChangeRequests(Widget):
         then: Callable[[Outcome], None] | None = None,
         edit: Callable[[], None] | None = None,
         failed: Callable[[MemtuiError], None] | None = None,
-        amend: Callable[[str], None] | None = None,
+        preview: Callable[..., ChangePreview] | None = None,
     ) -> None:
         """Plan a change with `make`, show it, write it with `write` when the person agrees, then call `then`.
 
         `force` plans over what other programs changed (undo, redo). `edit` reopens what the plan was made from,
-        when the preview is closed; `failed` takes an error in place of the flash line; `amend` plans another way for
-        one memory.
+        when the preview is closed; `failed` takes an error in place of the flash line; `preview` makes the
+        dialog that shows it, where that is one of its own kind.
         """
         engine = host(self).session.engine
         if not self.able() or engine is None:
             return
-        self._asked = ChangeRequest(engine, make, force, write, then, edit, failed, amend=amend)
+        self._asked = ChangeRequest(engine, make, force, write, then, edit, failed, preview=preview)
         self._plan(make)
 
     def staged(
@@ -322,7 +324,11 @@ class ChangeRequests(Widget):
         stop = access.reason if access.verdict == "confirm" else ""
         never = engine.curate.never_because
         said = [note for note in (never and f"It cannot be written: {never}", *notes, access.warning) if note]
-        effect = None if planned.conflicts or only_past(planned) else partial(effect_on_recall, engine)
+        effect = (
+            None
+            if planned.conflicts or (only_past(planned) and asked.preview is None)
+            else partial(effect_on_recall, engine)
+        )
         if asked.collected:
             preview: ChangePreview = StagedSet(
                 planned,
@@ -343,7 +349,7 @@ class ChangeRequests(Widget):
         if on_top:
             said.insert(0, on_top)
             effect = effect and partial(effect_with_staged, engine)
-        preview = ChangePreview(
+        preview = (asked.preview or ChangePreview)(
             planned,
             notes=said,
             stop_agent=stop,
@@ -351,7 +357,6 @@ class ChangeRequests(Widget):
             forcible=asked.force is not None,
             effect=effect,
             staging=may_wait(asked, planned, bool(on_top)),
-            turns=asked.amend is not None,
             way_out="back to the editor" if asked.edit is not None else "change nothing",
         )
         self.app.push_screen(preview, self._answered)

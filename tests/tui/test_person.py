@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from memtui.tui.dialogs.change_preview import ChangePreview
+from memtui.tui.dialogs.person_preview import PersonPreview
+from memtui.tui.dialogs.text_prompt import TextPrompt
 from tests.engine.curate_world import rows_of
 from tests.tui.driving import press, screen_text, settle, type_text, until
 from tests.tui.test_changing import browsing
@@ -33,7 +35,8 @@ async def test_the_preview_says_what_stays_of_a_person_elsewhere(demo_store: Pat
         assert "Would delete 3 memories, every trace of them" in seen
         assert "1 session file holds the name and stays: one.jsonl" in seen
         assert "of memtui's own (questions, cases, filters) hold" in seen
-        assert "near in meaning" in seen or "is near them in meaning" in seen
+        assert "NAMED 3 go" in seen
+        assert "PROBABLY ABOUT THEM" in seen
         await press(pilot, "y")
         assert "LOOKED FOR AFTERWARDS" in screen_text(app)
     left = rows_of(store).column("text").to_pylist()
@@ -79,3 +82,49 @@ async def test_the_name_is_taken_out_of_one_memory_and_the_others_go(
     assert not any("Peter" in text and "Lund" in text for text in left)
     assert sum("[REDACTED]" in text for text in left) == 1
     assert not any(b"Peter Lund" in each.read_bytes() for each in store.rglob("*") if each.is_file())
+
+
+async def test_what_is_probably_about_a_person_is_chosen_one_by_one(
+    demo_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMTUI_STATE_DIR", str(tmp_path / "state"))
+    store = Path(shutil.copytree(demo_store, tmp_path / "store"))
+    async with browsing(store, size=(120, 36)) as (app, pilot):
+        await press(pilot, "ctrl+p")
+        await type_text(pilot, "forget everything about Harriet Bramble")
+        await press(pilot, "enter")
+        await until(pilot, lambda: isinstance(app.screen, PersonPreview))
+        preview = app.screen
+        assert isinstance(preview, PersonPreview)
+        case = preview.case
+        assert len(case.likely) > 2
+        named = len(preview.plan.ids)
+        assert not set(case.likely) & set(preview.plan.ids), "nothing is chosen that one did not choose"
+        first, second, *_, third = case.likely
+        preview._rows.choose(first)
+        await press(pilot, "space", "space")  # typed ahead: each takes the memory it stands on
+        await until(pilot, lambda: {first, second} <= set(preview.plan.ids))
+        assert len(preview.plan.ids) == named + 2
+        assert f"Would delete {named + 2} memories, every trace" in screen_text(app)
+        preview._rows.choose(second)
+        await press(pilot, "space")
+        await until(pilot, lambda: second not in preview.plan.ids)
+        word = next(each for each in case.texts[third].split() if each.isalpha() and len(each) > 4)
+        preview._rows.choose(third)
+        await press(pilot, "m")
+        await until(pilot, lambda: isinstance(app.screen, TextPrompt))
+        await type_text(pilot, word)
+        await press(pilot, "enter")
+        await until(pilot, lambda: third in preview.plan.ids)
+        assert f"Would delete {named + 1} memories and redact 1, every trace" in screen_text(app)
+        await press(pilot, "y")
+        await until(pilot, lambda: "LOOKED FOR AFTERWARDS" in screen_text(app))
+        assert "found in" not in screen_text(app)
+        gone, kept, reworded = case.texts[first], case.likely, case.texts[third]
+        await press(pilot, "escape", "u")
+        await until(pilot, lambda: "contents were removed for good" in screen_text(app))
+    texts = dict(zip(*(rows_of(store).column(name).to_pylist() for name in ("id", "text")), strict=True))
+    assert first not in texts
+    assert texts[third] == reworded.replace(word, "[REDACTED]")
+    assert set(kept) - {first} <= set(texts)
+    assert not any(gone.encode() in each.read_bytes() for each in store.rglob("*") if each.is_file())

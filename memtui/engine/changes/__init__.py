@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from memtui.engine.changes.apply import ConflictError
     from memtui.engine.changes.change_set import Change, ChangeSet, Conflict, Op, Outcome
     from memtui.engine.changes.files_beside import FileEdit, edits_of
+    from memtui.engine.changes.forgetting import holds_words
     from memtui.engine.changes.interrupted import Interrupted
     from memtui.engine.changes.journal import EntryRow, JournalEntry
     from memtui.engine.changes.recall_effect import LAST, AnswerChange, AnswerRow, EffectQuestion, of_cases
@@ -35,6 +36,7 @@ __all__ = [
     "Story",
     "TrashedMemory",
     "edits_of",
+    "holds_words",
     "of_cases",
     "plan_change",
 ]
@@ -47,6 +49,7 @@ __getattr__ = lazy_names(
         "Change": "memtui.engine.changes.change_set",
         "FileEdit": "memtui.engine.changes.files_beside",
         "edits_of": "memtui.engine.changes.files_beside",
+        "holds_words": "memtui.engine.changes.forgetting",
         "ChangeSet": "memtui.engine.changes.change_set",
         "Conflict": "memtui.engine.changes.change_set",
         "ConflictError": "memtui.engine.changes.apply",

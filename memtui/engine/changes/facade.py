@@ -253,15 +253,20 @@ class Curator:
             mirrors=mirror_folders(self._found),
         )
 
-    def forget_person(self, ids: Sequence[str], name: str, redacted: Collection[str] = ()) -> ChangeSet:
-        """Plan to delete memories with every trace, but in those `redacted` only to take the name out of the words."""
+    def forget_person(
+        self, ids: Sequence[str], name: str, redacted: Mapping[str, str] | None = None
+    ) -> ChangeSet:
+        """Plan to delete memories with every trace, but of those in `redacted` only to take words out.
+
+        `redacted` gives the words by the id of the memory; empty ones mean the `name`, whole or a word of it.
+        """
         from memtui.engine.changes.forgetting import with_redacted
 
-        gone = [each for each in ids if each not in redacted]
-        planned = self.forget(gone, hard=True, shrink=True, drop_names=True)
-        if not redacted:
-            return planned
-        return with_redacted(planned, self._bureau(), [each for each in ids if each in redacted], name)
+        words = {each: said for each, said in (redacted or {}).items() if each in ids}
+        planned = self.forget(
+            [each for each in ids if each not in words], hard=True, shrink=True, drop_names=True
+        )
+        return with_redacted(planned, self._bureau(), words, name) if words else planned
 
     def past(self, ids: Sequence[str], *, drop_names: bool = False) -> ChangeSet:
         """Plan to take what older versions and the journal hold of memories that stay; see `plan_past`."""

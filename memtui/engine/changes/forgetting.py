@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.changes.apply import Applier, apply
-from memtui.engine.changes.change_set import CONTENTS_REMOVED, Change, ChangeSet, Edit, Outcome
+from memtui.engine.changes.change_set import CONTENTS_REMOVED, Change, ChangeSet, Conflict, Edit, Outcome
 from memtui.engine.changes.edit_row import PINNED, EditableRow
 from memtui.engine.changes.plan import DERIVED, Planner, ReadRows, kept, plan_each, plan_edit, read
 from memtui.engine.changes.text_copies import TextCopy, erase, find_copies
@@ -312,31 +312,58 @@ REDACTED = "[REDACTED]"
 
 _LAYERS = ("l0_abstract", "l1_overview", "l2_content")
 
+_FOLLOW = (*_LAYERS, "fact_key")
+"""What is made anew with the words."""
 
-def with_redacted(planned: ChangeSet, bureau: Planner, ids: Sequence[str], name: str) -> ChangeSet:
-    """A forget that also takes a name out of memories that stay: texts, summaries, past."""
-    words = re.compile(name_pattern(name), re.IGNORECASE)
+
+def with_redacted(planned: ChangeSet, bureau: Planner, words: Mapping[str, str], name: str) -> ChangeSet:
+    """A forget that also takes words out of memories that stay: texts, summaries, past.
+
+    `words` are those of each memory by its id; empty for the `name`, or one of its words. A memory that holds none
+    of them is a conflict, and where its metadata holds them elsewhere a warning says so: nothing stays unsaid.
+    """
     given: dict[str, dict[str, Any]] = {}
-    for each, row in read(bureau, ids).rows.items():
+    idle, elsewhere = [], dict[str, list[str]]()
+    for each, row in read(bureau, list(words)).rows.items():
+        pattern = _taken_out(words[each], name)
         values = row.memory.metadata_values
         known = {"text": row.memory.raw_text, **{key: values.get(key) for key in _LAYERS}}
-        found = {key: text for key, text in known.items() if isinstance(text, str) and words.search(text)}
-        given[each] = {key: words.sub(REDACTED, text) for key, text in found.items()}
+        found = {key: text for key, text in known.items() if isinstance(text, str) and pattern.search(text)}
+        given[each] = {key: pattern.sub(REDACTED, text) for key, text in found.items()}
+        left = [key for key, value in values.items() if key not in _FOLLOW and pattern.search(str(value))]
+        if left:
+            elsewhere[each] = left
+        if not found:
+            sentence = "It holds none of the words to take out: delete it, or say which words."
+            idle.append(Conflict(each, "refused", sentence))
     named = {each: new for each, new in given.items() if new}
-    edits = plan_each(bureau, named, "the name taken out", in_place=True)
+    edits = plan_each(bureau, named, "words taken out", in_place=True)
     kept = tuple(replace(each, why="redacted") for each in edits.changes if each.id not in planned.ids)
-    title = (
-        f"{counted(len(planned.changes), 'memory', 'memories')} deleted, {len(kept)} redacted, history shrunk"
+    told = tuple(
+        f"{each[:8]} keeps the words in its metadata: {', '.join(keys)}." for each, keys in elsewhere.items()
     )
+    what = f"{counted(len(kept), 'memory', 'memories')} redacted, history shrunk"
+    if planned.changes:
+        what = f"{counted(len(planned.changes), 'memory', 'memories')} deleted, {len(kept)} redacted, history shrunk"
     return replace(
         planned,
-        title=title,
+        title=what,
         changes=(*planned.changes, *kept),
-        conflicts=(*planned.conflicts, *edits.conflicts),
-        warnings=(*planned.warnings, *edits.warnings),
+        conflicts=(*planned.conflicts, *edits.conflicts, *idle),
+        warnings=(*planned.warnings, *edits.warnings, *told),
         mark=None,
         base=None,
     )
+
+
+def holds_words(text: str, words: str, name: str) -> bool:
+    """Whether a text holds these words, with any space between them; empty ones: the `name` or a word of it."""
+    return _taken_out(words, name).search(text) is not None
+
+
+def _taken_out(words: str, name: str) -> re.Pattern[str]:
+    parts = r"\s+".join(re.escape(word) for word in words.split())
+    return re.compile(rf"(?<!\w){parts}(?!\w)" if parts else name_pattern(name), re.IGNORECASE)
 
 
 def name_pattern(name: str) -> str:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         replay_session,
     )
     from memtui.engine.witness.economy import InjectionEconomy, OftenInjected, read_economy
-    from memtui.engine.witness.elsewhere import stays_elsewhere
+    from memtui.engine.witness.elsewhere import Likely, likely_about, stays_elsewhere
     from memtui.engine.witness.find import find_sessions
     from memtui.engine.witness.got import Got, GotIndex, read_got
     from memtui.engine.witness.injections import InjectionEvent, InjectionHistory
@@ -55,6 +55,7 @@ __all__ = [
     "Leak",
     "LeakReport",
     "LeakTurn",
+    "Likely",
     "LiveEvent",
     "Mend",
     "OftenInjected",
@@ -71,6 +72,7 @@ __all__ = [
     "hunt_leaks",
     "injection_events",
     "injection_history",
+    "likely_about",
     "list_sessions",
     "make_cases",
     "plan_mends",
@@ -136,6 +138,8 @@ __getattr__ = lazy_names(
         "rights_under": "memtui.engine.witness.rights",
         "replay_session": "memtui.engine.witness.audit",
         "request_of_turn": "memtui.engine.witness.ask_again",
+        "Likely": "memtui.engine.witness.elsewhere",
+        "likely_about": "memtui.engine.witness.elsewhere",
         "stays_elsewhere": "memtui.engine.witness.elsewhere",
         "with_today": "memtui.engine.witness.ask_again",
         "write_pack": "memtui.engine.witness.proof_pack",

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from memtui.engine.catalog.types import ListQuery
 from memtui.engine.core.errors import UsageError
-from memtui.engine.core.secrets import mask
-from memtui.engine.core.text import counted, one_line
+from memtui.engine.core.text import counted
 from memtui.engine.witness.find import find_sessions
 
 if TYPE_CHECKING:
+    from memtui.engine.catalog.similar import Neighbour
+    from memtui.engine.core.memory import Memory
     from memtui.engine.core.progress import CancelToken
     from memtui.engine.engine import Engine
 
@@ -23,70 +27,93 @@ language half of what is as near as this speaks of the same subject, and a perso
 _ASKED = 25
 """Memories whose neighbours are looked for: each costs a pass over all vectors."""
 
-_NAMED = 3
-"""How many memories and files a sentence names."""
+_NEAREST = 5
+"""Neighbours that are looked at of each, beside those that are of the same kind."""
 
-_LONGEST = 60
-"""Characters of a text in a sentence."""
+_HOLDING = 30
+"""Memories that hold one word of a name: of a word that is in more of them it says little."""
+
+_SHORTEST = 3
+"""Shorter words of a name, such as an initial, stand in everything."""
+
+_NAMED = 3
+"""How many files a sentence names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Likely:
+    """A memory without a name that is probably about who bears it: how near it is, and the word of the name in it."""
+
+    memory: Memory
+    similarity: float | None
+    """The greatest cosine to one that has the name; None where it is not near."""
+    word: str = ""
+
+
+def likely_about(
+    engine: Engine, ids: Sequence[str], name: str, cancel: CancelToken | None = None
+) -> tuple[Likely, ...]:
+    """The memories that are probably about who is named in these, and are none of them.
+
+    Those that hold one word of the `name` come first (at most 30 for each word), then those near in meaning to one
+    of the first 25 of `ids`, the nearest first.
+    """
+    gone = set(ids)
+    near: dict[str, Neighbour] = {}
+    for each in ids[:_ASKED]:
+        if cancel is not None:
+            cancel.check()
+        try:
+            neighbours = engine.neighbours(each, _NEAREST + min(len(ids), _ASKED))
+        except UsageError:  # without a usable vector it has none
+            continue
+        for other in neighbours:
+            known = near.get(other.memory.id)
+            if other.memory.id and other.similarity >= LIKELY:
+                near[other.memory.id] = (
+                    known if known is not None and known.similarity >= other.similarity else other
+                )
+    found: dict[str, Likely] = {}
+    for word in dict.fromkeys(name.split()):
+        if len(word) < _SHORTEST:
+            continue
+        view = engine.view(ListQuery(f'"{word}"'))
+        for memory in engine.page(view, 0, _HOLDING + len(gone)):
+            if (
+                memory.id
+                and memory.id not in found
+                and re.search(rf"(?<!\w){re.escape(word)}(?!\w)", memory.text, re.I)
+            ):
+                how = near.get(memory.id)
+                found[memory.id] = Likely(memory, how.similarity if how else None, word)
+    found |= {id: Likely(each.memory, each.similarity) for id, each in near.items() if id not in found}
+    kept = [each for id, each in found.items() if id not in gone]
+    return tuple(sorted(kept, key=lambda each: (not each.word, -(each.similarity or 0), each.memory.id)))
 
 
 def stays_elsewhere(
-    engine: Engine,
-    ids: Sequence[str],
     name: str,
     environ: Mapping[str, str],
     cwd: Path,
     own: Path,
     cancel: CancelToken | None = None,
 ) -> list[str]:
-    """Sentences about what a forget of these memories leaves: near memories, session files, memtui's own files.
+    """Sentences about what a forget leaves outside the store: session files, memtui's own files that hold the name.
 
     `own` is memtui's state folder; its journal of changes is left out, it is what a forget itself sees to. A file
     is read whole and holds the name where its bytes do, in any case of ASCII letters.
     """
-    found = []
-    if near := _near(engine, ids, name, cancel):
-        some = "; ".join(_quoted(how, text) for how, text in near[:_NAMED])
-        more = f" and {len(near) - _NAMED} more" if len(near) > _NAMED else ""
-        found.append(
-            f"{counted(len(near), 'memory', 'memories')} without the name, near in meaning, "
-            f"{'stays' if len(near) == 1 else 'stay'}: {some}{more}."
-        )
-    else:
-        found.append("No memory without the name is near them in meaning.")
-    sessions = [file.path for file in find_sessions(environ, cwd)]
-    found += _sentence(_holding(dict.fromkeys(sessions), name, cancel), "session file")
+    sessions = _holding(dict.fromkeys(file.path for file in find_sessions(environ, cwd)), name, cancel)
     ours = [each for each in sorted(own.rglob("*")) if each.is_file() and "curate" not in each.parts]
-    own_file = "file of memtui's own (questions, cases, filters)"
-    many = own_file.replace("file", "files", 1)
-    found += _sentence(_holding(ours, name, cancel), own_file, many)
+    ours = _holding(ours, name, cancel)
+    what = "of memtui's own (questions, cases, filters)"
+    if not sessions and not ours:
+        found = [f"No session file and no file {what} holds the name."]
+    else:
+        found = [_sentence(sessions, "session file", "session files")]
+        found.append(_sentence(ours, f"file {what}", f"files {what}"))
     found.append("Questions asked and filters typed that hold the name go with it; saved cases stay.")
     return found
-
-
-def _quoted(how: float, text: str) -> str:
-    line = one_line(mask(text)[0])
-    return f"{line[:_LONGEST].rstrip()}{'…' if len(line) > _LONGEST else ''} (cosine {how:.2f})"
-
-
-def _near(
-    engine: Engine, ids: Sequence[str], name: str, cancel: CancelToken | None
-) -> list[tuple[float, str]]:
-    """Likeness and text of what is near and does not name them, the nearest first."""
-    gone: set[str] = set(ids)
-    found: dict[str, tuple[float, str]] = {}
-    for each in ids[:_ASKED]:
-        if cancel is not None:
-            cancel.check()
-        try:
-            neighbours = engine.neighbours(each)
-        except UsageError:  # without a usable vector it has none
-            continue
-        for other in neighbours:
-            if other.memory.id and other.memory.id not in gone and other.similarity >= LIKELY:
-                before = found.get(other.memory.id, (0.0, ""))
-                found[other.memory.id] = max(before, (other.similarity, other.memory.text))
-    return sorted(found.values(), reverse=True)
 
 
 def _holding(
@@ -104,11 +131,11 @@ def _holding(
     return out
 
 
-def _sentence(paths: Sequence[Path], one: str, many: str = "") -> list[str]:
+def _sentence(paths: Sequence[Path], one: str, many: str) -> str:
     if not paths:
-        return [f"No {one} holds the name."]
+        return f"No {one} holds the name."
     some = ", ".join(path.name for path in paths[:_NAMED])
     more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
     verb = "holds" if len(paths) == 1 else "hold"
     stay = "stays" if len(paths) == 1 else "stay"
-    return [f"{counted(len(paths), one, many or f'{one}s')} {verb} the name and {stay}: {some}{more}."]
+    return f"{counted(len(paths), one, many)} {verb} the name and {stay}: {some}{more}."

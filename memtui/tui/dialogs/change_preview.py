@@ -193,10 +193,8 @@ class ChangePreview(QuickModal[PreviewAnswer | None]):
                 ways.append(("change.apply", f"{unlock}delete them"))
         elif agent:
             ways.append(("change.stopped", f"{agent}{unlock + 'delete' if gone else apply}"))
-        elif only_past(plan):
-            ways.append(("change.agree", f"{unlock}remove the history"))
-        elif gone:
-            ways.append(("change.agree", f"{unlock}delete {counted(gone, 'memory', 'memories')}"))
+        elif gone or only_past(plan):
+            ways.append(("change.agree", f"{unlock}{self.agreed_words(gone)}"))
         else:
             ways.append(("change.apply", apply))
         if self._staging and self._clean:
@@ -209,6 +207,10 @@ class ChangePreview(QuickModal[PreviewAnswer | None]):
             if not self._turns:  # the way out needs its cells
                 ways.append(("change.zoom", "cut" if self._rows.whole else "whole"))
         self.query_one(DialogKeys).say(*ways, *self.more_ways(), ("change.close", self._way_out))
+
+    def agreed_words(self, gone: int) -> str:
+        """What one agrees to, where that is no plain change."""
+        return f"delete {counted(gone, 'memory', 'memories')}" if gone else "remove the history"
 
     def more_ways(self) -> list[Way]:
         """What else can be done with this kind of preview."""

@@ -76,6 +76,8 @@ def would(plan: ChangeSet) -> str:
     if title.endswith(", history shrunk") and " deleted, " in title:
         kept = title.removesuffix(", history shrunk").partition(" deleted, ")
         return f"Would delete {kept[0]} and redact {kept[2].removesuffix(' redacted')}, every trace"
+    if title.endswith(" redacted, history shrunk"):
+        return f"Would redact {title.removesuffix(' redacted, history shrunk')}, every trace"
     if title.endswith(": history removed"):
         return f"Would remove the history of {title.removesuffix(': history removed')}"
     for action, deed in _AGAIN.items():
@@ -126,7 +128,7 @@ def plan_rows(
 
     `whole`: every text to its end, also among many changes.
     """
-    head = _head(plan, notes, width, glyphs)
+    head = head_lines(plan, notes, width, glyphs)
     rows = [Row((*head, Content()))] if head else []
     pairs = _paired(plan.changes[:SHOWN])
     alone = len(pairs) == 1
@@ -145,7 +147,8 @@ def plan_rows(
     return rows
 
 
-def _head(plan: ChangeSet, notes: Sequence[str], width: int, glyphs: Glyphs) -> list[Content]:
+def head_lines(plan: ChangeSet, notes: Sequence[str], width: int, glyphs: Glyphs) -> list[Content]:
+    """What stands above the changes: what has to be known first, what is in the way, where else the texts stand."""
     lines = list(sentences((*notes, *plan.warnings), width, glyphs.warn, "bold $stale"))
     if plan.conflicts:
         count = counted(len(plan.conflicts), "conflict", "conflicts")

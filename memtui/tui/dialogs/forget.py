@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine import History, Outcome, counted
-from memtui.engine.witness import stays_elsewhere
-from memtui.paths import questions_file, state_dir
+from memtui.paths import questions_file
 from memtui.tui.dialogs.choose_one import ChooseOne, Option
 from memtui.tui.dialogs.sheet import Section, Sheet, SheetLine
 from memtui.tui.host import host
@@ -48,14 +46,12 @@ def forget(
 ) -> None:
     """Ask how far, then plan, show and do it; `named`: one by one, so that pinned memories go as well.
 
-    With a `way` that is said already nobody is asked. With the `name` of somebody the preview says what stays of
-    them elsewhere.
+    With a `way` that is said already nobody is asked. With the `name` of somebody the preview also has what
+    is probably about them, to choose from, and says what stays of them elsewhere.
     """
     engine = host(staging).session.engine
     if not staging.able() or engine is None:
         return
-    from memtui.tui.change_request import commit
-
     archives = any(field.name == "state" for field in engine.editable)
 
     def written(outcome: Outcome) -> None:
@@ -63,36 +59,29 @@ def forget(
         if outcome.receipt is not None:
             staging.app.push_screen(receipt_sheet(outcome.receipt, outcome.warnings))
 
-    redacted: set[str] = set()
-
-    def plan(engine: Engine, way: str) -> tuple[ChangeSet, Sequence[str]]:
+    def plan(engine: Engine, way: str) -> ChangeSet:
         if way == PAST:
-            return engine.curate.past(ids, drop_names=True), ()
-        if way != PERSON:
-            shrink = way == SHRINK
-            return engine.curate.forget(
-                ids, hard=way != ARCHIVE, shrink=shrink, spare_pinned=not named, drop_names=True
-            ), ()
-        planned = engine.curate.forget_person(ids, name, redacted)
-        own = state_dir(engine.environ)
-        return planned, stays_elsewhere(engine, planned.ids, name, engine.environ, Path.cwd(), own)
+            return engine.curate.past(ids, drop_names=True)
+        shrink = way == SHRINK
+        return engine.curate.forget(
+            ids, hard=way != ARCHIVE, shrink=shrink, spare_pinned=not named, drop_names=True
+        )
 
     def taken(way: str | None) -> None:
-        if way is not None:
-            turn = partial(turned, way) if way == PERSON else None
-            write = write_person if way == PERSON else commit
-            staging.stage(lambda engine: plan(engine, way), write=write, then=written, amend=turn)
+        if way == PERSON:
+            from memtui.tui.dialogs.person_preview import PersonCase, PersonPreview
+
+            case = PersonCase(name, tuple(ids))
+            preview = partial(PersonPreview, case)
+            staging.stage(case.begin, write=write_person, then=written, preview=preview)
+        elif way is not None:
+            staging.stage(lambda engine: plan(engine, way), then=written)
 
     def write_person(engine: Engine, planned: ChangeSet, confirmed: bool) -> Outcome:
         """What we kept ourselves goes with it: the questions that name them."""
         outcome = engine.curate.apply(planned, confirmed=confirmed)
         History(questions_file()).forget_words(name)
         return outcome
-
-    def turned(way: str, row: str) -> None:
-        """The other way for one memory: deleted, or the name taken out of it."""
-        redacted.symmetric_difference_update({row})
-        taken(way)
 
     if way == PERSON or way in {option.value for option in ways(archives)}:
         taken(way)
