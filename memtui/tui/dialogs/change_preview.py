@@ -281,12 +281,16 @@ class ChangePreview(QuickModal[PreviewAnswer | None]):
         width = panel.content_size.width or self.size.width
         room = (self.size.height if narrow else self.size.height * 94 // 100) - panel.gutter.height - 1
         needed = [sum(len(row.lines) for row in each.paint(width)) for each in (self._rows, effect)]
-        changes, consequences = shares(needed[0], needed[1], max(2, room))
+        changes, consequences = self._shares(needed[0], needed[1], max(2, room))
         self._rows.styles.height = "1fr" if narrow else max(1, changes)
         effect.styles.height = max(1, consequences)
         effect.display = consequences > 0
         self._rows.repaint()
         effect.repaint()
+
+    def _shares(self, changes: int, effect: int, room: int) -> tuple[int, int]:
+        """How many lines the changes and what they do get."""
+        return shares(changes, effect, room)
 
     def on_resize(self, event: events.Resize) -> None:
         self.call_after_refresh(self._arrange)

@@ -16,7 +16,7 @@ from memtui.engine.witness import likely_about, stays_elsewhere
 from memtui.paths import state_dir
 from memtui.tui.actions.table import bindings
 from memtui.tui.dialogs.change_preview import ChangePreview, PreviewRows
-from memtui.tui.dialogs.change_preview_view import HEAD_LINES, MOST_LINES, change_lines, head_lines
+from memtui.tui.dialogs.change_preview_view import HEAD_LINES, MOST_LINES, change_lines, head_lines, sentences
 from memtui.tui.dialogs.text_prompt import TextPrompt
 from memtui.tui.host import host
 from memtui.tui.paint.glyphs import Glyphs
@@ -97,7 +97,7 @@ def person_rows(
         shown = replace(change, why=said)
         return Row(tuple(change_lines(shown, width, glyphs, most=most, names=names)), id)
 
-    head = head_lines(plan, notes, width, glyphs)
+    head = head_lines(plan, (), width, glyphs)
     rows = [Row(tuple(head))] if head else []
     rows.append(Row(_titled("NAMED", _chosen(case, case.hits), width)))
     rows += [row(each, "") for each in case.hits]
@@ -109,6 +109,9 @@ def person_rows(
         title = "PROBABLY ABOUT THEM: WITHOUT THE WHOLE NAME"
         rows.append(Row(_titled(title, _chosen(case, tuple(case.likely)), width)))
         rows += [row(each, why) for each, why in case.likely.items()]
+    if notes:  # what is not chosen here stands behind what is
+        said = sentences(notes, width, glyphs.dot, "$dim")
+        rows.append(Row((Content(), Content.styled(" ELSEWHERE", "bold $heading"), *said)))
     return rows
 
 
@@ -179,6 +182,11 @@ class PersonPreview(ChangePreview):
     @property
     def _row(self) -> str:
         return self._rows.key
+
+    def _shares(self, changes: int, effect: int, room: int) -> tuple[int, int]:
+        """Choosing is the work here: what follows gets a third."""
+        given = min(effect, max(room // 3, room - changes))
+        return room - given if changes > room - given else changes, given
 
     @property
     def _can_drop(self) -> bool:
