@@ -10,6 +10,7 @@ from textual.widgets import Input
 from memtui.tui.screens.capture.screen import CaptureScreen
 from memtui.tui.screens.capture.state import CaptureState, Talk
 from memtui.tui.screens.capture.view import talks
+from memtui.tui.widgets.screen_bars import FlashLine
 from tests.engine.loopback import chat_answer, loopback
 from tests.tui.driving import SIZES, press, running, screen_text, settle
 from tests.tui.test_capture_screen import NOW_MS, engine, pasted, to_text
@@ -85,9 +86,10 @@ async def test_a_model_that_is_silent_says_so_and_its_texts_wait(engine, size, m
             (call,) = screen.state.trace.calls
             assert call.attempts == 3
             assert call.as_json()["ms"] > 0
-            await press(pilot, "j")  # and the line above the keys is gone
+            screen.query_one(FlashLine).dismiss()
+            await pilot.pause()
             shown = " ".join(screen_text(app).split())
-            told = "7 texts wait, nothing is lost" if size[0] < 100 else "in 3 tries, no answer"
+            told = "6 texts wait, nothing is lost" if size[0] < 100 else "in 3 tries, no answer"
             assert told in shown
             await press(pilot, "A")
             assert "needs a memory that was found" in screen_text(app)
