@@ -115,7 +115,7 @@ def _examine(args: argparse.Namespace) -> int:
     if args.dry_run:
         return _report(args, found, [plan.as_json() for plan in plans], plans=plans, key="fixes")
     done = _mend(args, patient, engine, plans)
-    patient, _ = _patient(args, now_ms)
+    patient, _ = _patient(args, wall_clock() if args.now is None else args.now)  # what was written is younger
     with shown(sys.stderr) as on_progress:
         patient.on_progress = on_progress
         found = examine(patient, passes=passes)  # type: ignore[arg-type]
@@ -270,13 +270,27 @@ def _report(
         print_text("dry run: nothing was written")
     elif args.fix:
         for each in done:
-            entry = each.get("entry")
-            kinds = each.get("kind") or ", ".join(each["kinds"])
-            print_text(f"mended {kinds}" + (f", journal entry {entry}" if entry else ""))
-            answers = each.get("receipt", {}).get("answers")
-            if answers is not None:
-                print_text(f"    {answers_in_words(answers)}")
+            entry, receipt = each.get("entry"), each.get("receipt", {})
+            kinds = [each["kind"]] if "kind" in each else each["kinds"]
+            print_text(f"mended {', '.join(kinds)}" + (f", journal entry {entry}" if entry else ""))
+            if receipt.get("answers") is not None:
+                print_text(f"    {answers_in_words(receipt['answers'])}")
+            if back := _way_back(each):
+                print_text(f"    {back}")
+            for left in [one for one in found.findings if one.kind in kinds]:
+                warning(f"{left.kind} is still found: {left.seen.sentence}")
     return code
+
+
+def _way_back(done: dict[str, Any]) -> str:
+    """How to undo what was done, as a command; empty where there is none."""
+    receipt = done.get("receipt")
+    if receipt is not None:
+        before = receipt["version_before"]
+        return f"the table as it was: memtui versions restore {before} --yes, while version {before} lives"
+    if "moved" in done:
+        return f"the file is now {done['to']}: move it back to have it again"
+    return f"take it back with: memtui undo {done['entry']}" if done.get("entry") else ""
 
 
 def _print(found: Examination) -> None:
@@ -292,6 +306,12 @@ def _print(found: Examination) -> None:
             print_text(f"  {each.severity} {each.kind:<4}{each.seen.sentence}")
             print_text(f"      does    {each.check.effect}")
             print_text(f"      remedy  {each.remedy} ({each.check.how})")
+            if each.check.price:
+                print_text(f"      costs   {each.check.price}")
+            if each.check.back:
+                print_text(f"      back    {each.check.back}")
+            if each.seen.sure is not None:
+                print_text(f"      sure    {each.seen.sure:.2f}")
             for line in each.seen.evidence:
                 print_text(f"      seen    {line}")
     reasons: dict[str, list[str]] = {}

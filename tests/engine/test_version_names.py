@@ -186,3 +186,43 @@ def test_a_prune_says_which_name_is_in_the_way(tmp_path: Path, monkeypatch: pyte
     assert done["receipt"]["steps"][0] == "remove the name from the table keep"
     assert table_of(folder).tags.list() == {}
     assert len(table_of(folder).list_versions()) < 5
+
+
+def test_a_named_version_keeps_a_line_of_its_own_among_folded_injections(tmp_path: Path) -> None:
+    """Injections are folded into one line each side of it, whichever of them has the name."""
+    import json
+
+    folder = planted.sound(tmp_path / "lancedb-pro", 4)
+    table = table_of(folder)
+    numbers = []
+    for count in range(1, 7):
+        table.update(
+            where=f"id = '{planted.key_of(1)}'", values={"metadata": json.dumps({"access_count": count})}
+        )
+        numbers.append(table.version)
+    store = opened(folder).store
+    for named in numbers:
+        lines = time_line(store, None, names={named: "before the trial"})
+        assert [(each.version, each.first) for each in lines if each.name] == [(named, None)]
+        folded = [each for each in lines if each.writer == "injection" and not each.name]
+        assert sum(each.versions for each in folded) == len(numbers) - 1
+        assert len(folded) == (1 if named in (numbers[0], numbers[-1]) else 2)
+    assert len([each for each in time_line(store, None) if each.writer == "injection"]) == 1
+
+
+def test_what_a_prune_cannot_remove_yet_is_said_with_its_day(tmp_path: Path) -> None:
+    folder = tmp_path / "lancedb-pro"
+    planted.PLANTED["D2"][1](folder)
+    table_of(folder).optimize()
+    engine = opened(folder)
+    from memtui.engine.health import examine
+
+    found = {each.kind: each for each in examine(patient_of(engine, now_ms=planted.NOW_MS)).findings}
+    plan = plan_remedy(patient_of(engine, now_ms=planted.NOW_MS), found["D2"])
+    assert not plan.writes
+    assert "Wait until" in plan.refusal
+    planted.PLANTED["D30"][1](tmp_path / "other")
+    patient = patient_of(opened(tmp_path / "other"), now_ms=planted.NOW_MS)
+    (leftover,) = examine(patient, passes=("facts",)).findings
+    assert leftover.remedy.startswith("wait until ")
+    assert "Wait until" in plan_remedy(patient, leftover).refusal

@@ -173,7 +173,7 @@ def plan_undo(journal: Journal, writer: Writer, number: int | None, forced: Coll
     if entry.action == MAINTAIN:
         raise RefusedError(
             f"Entry {entry.entry} changed no memory, only how the table is kept: there is nothing to take back.",
-            fix=f"The version before it was {entry.version_before}.",
+            fix=f"The table as it was: memtui versions restore {entry.version_before}, while that version lives.",
         )
     if entry.action == "undo":
         return plan_redo(journal, writer, entry.entry, forced)

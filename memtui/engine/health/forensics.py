@@ -404,7 +404,8 @@ def _read(patient: Patient) -> tuple[NDArray[np.uint64], NDArray[np.float32], li
         words = batch.column(columns.text).to_pylist()
         stamps = batch.column(time).to_pylist() if time else [0] * batch.num_rows
         squares = np.einsum("ij,ij->i", numbers, numbers)
-        spread = numbers.std(axis=1)
+        with np.errstate(all="ignore"):  # a spoilt vector is left out by what comes of it
+            spread = numbers.std(axis=1)
         good = np.isfinite(squares) & (squares > 1e-12) & (spread > 1e-6)
         good &= np.array([bool(text and text.strip()) for text in words], np.bool_)
         at = np.flatnonzero(good)

@@ -152,9 +152,35 @@ def _drop_names(patient: Patient, finding: HealthFinding) -> tuple[TableStep, ..
 
 _FOLD, _PRUNE, _WORDS = TableStep("fold"), TableStep("prune"), TableStep("index-text")
 
+
+def _fold_and_prune(patient: Patient, finding: HealthFinding) -> tuple[TableStep, ...]:
+    """Only what does something: a table of one file is not folded, and the versions of seven days stay."""
+    from memtui.engine.health.checks.storage import too_young
+
+    assert patient.store is not None
+    facts, table = patient.facts, TableMaintainer(patient.store.writer())
+    fold = (_FOLD,) if facts is not None and facts.small_fragments > 1 else ()
+    steps = (*fold, *((_PRUNE,) if table.old_enough() else ()))
+    if not steps:
+        oldest = table.oldest()
+        since = patient.now_ms / 1000 if oldest is None else oldest.timestamp()
+        raise RefusedError("Every version is younger than 7 days.", fix=_sentence(too_young(since)))
+    return steps
+
+
+def _sentence(words: str) -> str:
+    return f"{words[:1].upper()}{words[1:]}."
+
+
+def _leftovers(patient: Patient, finding: HealthFinding) -> tuple[TableStep, ...]:
+    if finding.seen.remedy:
+        raise RefusedError(_sentence(finding.seen.sentence), fix=_sentence(finding.seen.remedy))
+    return (_PRUNE,)
+
+
 _PLANS: Mapping[str, Callable[[Patient, HealthFinding], ChangeSet | tuple[TableStep, ...]]] = {
     "D1": _steps(_FOLD),
-    "D2": _steps(_FOLD, _PRUNE),
+    "D2": _fold_and_prune,
     "D3": _steps(TableStep("unmask"), _FOLD),
     "D4": _steps(_FOLD),
     "D5": _steps(_WORDS),
@@ -176,7 +202,7 @@ _PLANS: Mapping[str, Callable[[Patient, HealthFinding], ChangeSet | tuple[TableS
     "D24": _repair("times"),
     "D26": _repair("metadata"),
     "D27": _relink,
-    "D30": _steps(_PRUNE),
+    "D30": _leftovers,
     "D32": _drop_names,
 }
 

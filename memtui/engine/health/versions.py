@@ -441,7 +441,7 @@ def _folded(lines: tuple[VersionEntry, ...]) -> tuple[VersionEntry, ...]:
     folded: list[VersionEntry] = []
     for line in out:
         last = folded[-1] if folded else None
-        if last is not None and last.writer == line.writer == "injection" and not line.name:
+        if last is not None and last.writer == line.writer == "injection" and not (line.name or last.name):
             changed = last.changed + line.changed
             said = f"{counted(changed, 'memory', 'memories')} injected or recalled"
             folded[-1] = VersionEntry(
@@ -461,6 +461,7 @@ def _halves(later: VersionEntry, earlier: VersionEntry) -> bool:
         and later.added == 1
         and not later.removed
         and not later.changed
+        and not earlier.name  # a version with a name has a line of its own
         and earlier.entry is None
         and later.entry is None
         and later.first is None

@@ -91,6 +91,16 @@ class TableMaintainer:
             and datetime.now(times[version].tzinfo) - times[version] > KEPT
         }
 
+    def oldest(self) -> datetime | None:
+        """When the oldest version was written; None in a table without versions."""
+        with explained(self._where):
+            return min((each["timestamp"] for each in self._table.list_versions()), default=None)
+
+    def old_enough(self) -> bool:
+        """Whether a prune would find a version that is older than the days for which all are kept."""
+        oldest = self.oldest()
+        return oldest is not None and datetime.now(oldest.tzinfo) - oldest > KEPT
+
     def _prune(self) -> None:
         if held := self.held_back():
             raise RefusedError(

@@ -103,12 +103,12 @@ CHECKS = (
     Check(
         "D37", "configuration and store", "facts", "S2", "wrong",
         "the agent does not remember as it is meant to", "see: memtui config check", _contradictions,
-        how="restart", safe=True, back="memtui config undo",
+        how="restart", safe=None, reversible=None, back="memtui config undo", price="a restart of the gateway",
     ),
     Check(
         "D38", "one store in use", "facts", "S2", "wrong",
         "what is stored in one is never recalled from the other",
         "choose one, bring the rows of the other over: memtui migrate",
-        _two_stores, how="by hand", safe=None, reversible=None,
+        _two_stores, how="by hand", safe=None, reversible=None, price="a migration",
     ),
 )  # fmt: skip

@@ -117,12 +117,13 @@ CHECKS = (
     Check(
         "D35", "newest version", "facts", "S1", "lost",
         "every call of the agent fails", "move that file away: the version before it opens, its last change is lost",
-        _newest_version, how="stop", safe=False, back="move it back",
+        _newest_version, how="stop", safe=False, back="move it back", price="the last change",
     ),
     Check(
         "D36", "data files", "facts", "S1", "lost",
         "recall fails whole as soon as it meets one of these rows",
         "go back to a version that does not need them, or bring them back from a backup", _data_files,
-        how="stop", safe=False, reversible=True, back="the newer version stays in the history",
+        how="stop", safe=False, reversible=None, back="the newer version stays in the history",
+        price="what was written since that version",
     ),
 )  # fmt: skip

@@ -136,7 +136,8 @@ def _skew(patient: Patient) -> Seen | None:
         return None
     now, light = patient.now_ms, patient.light
     young = (light.times > now + SKEW_MS) & (light.times <= now + SKEW_DAYS * DAY_MS)
-    newest = patient.store.versions()[-1:]
+    looked_at = patient.store.version  # what is written meanwhile is younger than the clock that was read
+    newest = [each for each in patient.store.versions() if each[0] <= looked_at][-1:]
     committed = newest[0][1] if newest else None
     late = {
         each: stamp

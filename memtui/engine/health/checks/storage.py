@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 from memtui.engine.core.text import counted
 from memtui.engine.health.check import Check, Patient, Seen
 
@@ -17,7 +19,8 @@ MASKED_SHARE, MASKED_ROWS = 0.01, 20
 
 LAG_SHARE, LAG_ROWS = 0.01, 20
 
-_YOUNG_S = 7 * 86_400
+YOUNG_S = 7 * 86_400
+"""Seconds for which nothing is taken for a leftover: an agent may work with it."""
 
 _NEWEST_FOR_PRO = (2, 1)
 """The newest data format that the plugin's engine reads; of a newer one its process dies."""
@@ -78,20 +81,28 @@ def _orphans(patient: Patient) -> Seen | None:
     size = sum(
         files.data.get(name.partition("/")[2], files.indices.get(name.partition("/")[2], 0)) for name in found
     )
-    young = sum(patient.now_ms / 1000 - files.times.get(name, 0) < _YOUNG_S for name in found)
+    young = sum(patient.now_ms / 1000 - files.times.get(name, 0) < YOUNG_S for name in found)
     lines = (
         (f"{counted(young, 'file')} younger than 7 days: may be another program's work in hand",)
         if young
         else ()
     )
+    oldest = min(files.times.get(name, 0) for name in found)
     return Seen(
         f"{size / 1e6:.1f} MB in {counted(len(found), 'file')} that no version names",
         len(found),
         files=tuple(str(files.folder / name) for name in found),
         evidence=lines,
-        remedy="remove them with the agent stopped: they are too young to be taken for leftovers beside it"
-        if young == len(found)
-        else "",
+        remedy=too_young(oldest) if young == len(found) else "",
+    )
+
+
+def too_young(since_s: float) -> str:
+    """When what was written then (seconds since the epoch) may be removed beside a running agent."""
+    when = datetime.fromtimestamp(since_s + YOUNG_S, UTC)
+    return (
+        f"wait until {when.day} {when:%b %Y}: younger than 7 days it may be what another program works with; "
+        "with the agent stopped memtui forget --past removes it, and every older version with it"
     )
 
 
