@@ -396,3 +396,31 @@ def test_a_maintenance_says_what_it_does_to_the_cases_and_keeps_it_in_its_receip
     assert kept["answers"] == back.as_json()["answers"]
     assert (kept["version_before"], kept["version_after"]) == (back.version_before, back.version_after)
     assert answers_in_words({"asked": 0, "cases": {"cases": 0}, "changed": []}).startswith("no case is saved")
+
+
+@pytest.mark.parametrize("spoilt", [[256**-0.5] * 256, [0.0] * 256, None])
+def test_the_preview_of_a_vector_made_anew_asks_with_it(spoilt: Any, tmp_path: Path) -> None:
+    """Asked with the wrong vector, the memory would come back now and be gone once it is mended."""
+    from memtui.engine import History
+    from memtui.engine.explain import effect_on_recall
+
+    folder = _embedded(tmp_path / "lancedb-pro", 60)
+    texts = [planted.text_of(number) for number in range(60)]
+    rows = planted.open_table(folder).search().limit(None).to_list()
+    vectors = {row["id"]: row["vector"] for row in rows}
+    shutil.rmtree(folder)
+    vectors[key_of(7)] = spoilt
+    planted.write_store(folder, [memory(n, vector=vectors[key_of(n)]) for n in range(60)], dims=256)
+    ill = patient(folder, writable=True)
+    engine = ill.engine
+    assert engine is not None
+    finding = next(each for each in examine(ill).findings if key_of(7) in each.seen.ids)
+    plan = plan_remedy(ill, finding)
+    assert plan.changes is not None
+    effect = effect_on_recall(engine, plan.changes, [], History(tmp_path / "asked.jsonl"), own_words=True)
+    assert (effect.asked, effect.failed) == (1, 0)
+    (change,) = effect.changed
+    assert change.query == texts[7]
+    assert change.after[0] == key_of(7)
+    mended = next(each for each in change.rows if each.id == key_of(7))
+    assert (mended.score_after or 0) > (mended.score_before or 0)

@@ -240,11 +240,22 @@ def effect_on_recall(
 
 
 def _own_words(engine: Engine, planned: ChangeSet) -> list[RecallRequest]:
-    """The first changed memories as questions, each with its own vector: nothing is embedded for it."""
+    """The first changed memories as questions, each with its own vector: nothing is embedded for it.
+
+    Where only the vector is changed, the stored one is what is wrong: the question takes the one made anew.
+    """
     asked: list[RecallRequest] = []
+    words = engine.store.dialect.columns.text
     for each in planned.changes:
+        edit = each.edit
+        anew = getattr(edit, "vector", None)
         with suppress(MemtuiError):
-            if each.op != "add" and len(asked) < OWN_QUESTIONS:
+            if each.op == "add" or len(asked) >= OWN_QUESTIONS:
+                continue
+            if edit is not None and hasattr(anew, "tolist") and words not in edit.columns:
+                text = str(edit.expects.get(words) or each.title)
+                asked.append(RecallRequest(text, query_vector=anew.tolist()))
+            else:
                 asked.append(more_like(engine, each.id, RecallRequest("")))
     return [each for each in asked if each.query]
 
