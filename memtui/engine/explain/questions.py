@@ -248,7 +248,7 @@ def _own_words(engine: Engine, planned: ChangeSet) -> list[RecallRequest]:
     words = engine.store.dialect.columns.text
     for each in planned.changes:
         edit = each.edit
-        anew = getattr(edit, "vector", None)
+        anew: Any = getattr(edit, "vector", None)
         with suppress(MemtuiError):
             if each.op == "add" or len(asked) >= OWN_QUESTIONS:
                 continue
