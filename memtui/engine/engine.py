@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
@@ -11,6 +10,7 @@ from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from memtui.engine.catalog.held import HeldCatalog
 from memtui.engine.catalog.types import ListQuery, ListView, Stats, StoreInfo
 from memtui.engine.core.memory import Memory
 from memtui.engine.core.progress import CancelToken, OnProgress
@@ -112,10 +112,7 @@ class Engine:
         self._found = target.found if target else None
         self._elsewhere = ""
         self._configured = self._configuration_files()
-        self._catalog: Catalog | None = None
-        self._known: Catalog | None = None
-        """The catalog before this one, until the metadata of this one is read."""
-        self._lock = threading.Lock()
+        self._held = HeldCatalog(store, None if state is None else state / "catalogs", now)
         self._embed_words = lru_cache(8)(self._vector_of)  # a filter is asked again for every other term
         self._embedder: Embedder | NoEmbedder = self._configured_embedder()
 
@@ -131,8 +128,7 @@ class Engine:
 
     def close(self) -> None:
         """Let go of the store and of its journal; what was staged is gone. Twice is as good as once."""
-        with self._lock:
-            self._catalog = self._known = None
+        self._held.drop()
         curator = self.__dict__.get("curate")
         if curator is not None:
             curator.close()
@@ -236,7 +232,7 @@ class Engine:
             table=store.table_name,
             dialect=store.dialect.name,
             dialect_title=store.dialect.title,
-            rows=store.count(),
+            rows=store.pin().written if self._held.early else store.count(),
             dims=store.dims,
             version=store.version,
             read_only=not self.curate.writable,
@@ -264,45 +260,33 @@ class Engine:
 
     # ------------------------------------------------------------------ browsing
 
+    def load_first_page(self) -> bool:
+        """Read what was written last, for `view(partly=True)` before the catalog is there; False where that is near.
+
+        Of a store far away, whose columns are not kept on this machine. Eight requests, however many rows there are.
+        """
+        return self._held.load_first_page()
+
     def load_catalog(self, on_progress: OnProgress | None = None, cancel: CancelToken | None = None) -> None:
         """Read the light columns of all rows at the pinned version. Call from a worker: 0.1 s a million rows."""
-        from memtui.engine.catalog.build import build_catalog
-
-        kept = None if self._state is None else self._state / "catalogs"
-        catalog = build_catalog(self._store, on_progress, cancel, kept)
-        with self._lock:
-            if self._catalog is not None and self._catalog.meta is not None:
-                self._known = self._catalog
-            self._catalog = catalog
+        self._held.load(on_progress, cancel)
 
     def load_metadata(self, on_progress: OnProgress | None = None, cancel: CancelToken | None = None) -> None:
         """Read tier, access count, state and validity of all rows behind the list. Call from a worker.
 
         At a later version than before only of the rows that changed.
         """
-        from memtui.engine.catalog.metadata_columns import read_metadata
 
-        before = self.catalog
-        if not before.metadata_pending:
-            return
-        after = read_metadata(self._store, before, on_progress, cancel, known=self._known)
-        with self._lock:
-            if self._catalog is before:  # a newer version may have been loaded meanwhile
-                self._catalog, self._known = after, None
+        self._held.load_metadata(on_progress, cancel)
 
     @property
     def catalog(self) -> Catalog:
         """The columns of all rows; loads them when that was not done yet."""
-        with self._lock:
-            catalog = self._catalog
-        if catalog is None:
-            self.load_catalog()
-            return self.catalog
-        return catalog
+        return self._held.whole()
 
     def newer(self) -> int | None:
         """How many memories more the newest version has; None while nobody has written. Cheap: ask it often."""
-        same = self._store.newest_version() == self.catalog.version
+        same = self._store.newest_version() == self._held.version
         return None if same else self._store.newest_rows() - self._store.count()
 
     @property
@@ -356,17 +340,25 @@ class Engine:
         self.load_metadata(on_progress, cancel)
 
     def view(
-        self, query: ListQuery, cancel: CancelToken | None = None, on_progress: OnProgress | None = None
+        self,
+        query: ListQuery,
+        cancel: CancelToken | None = None,
+        on_progress: OnProgress | None = None,
+        *,
+        partly: bool = False,
     ) -> ListView:
         """The rows that `query` keeps, in its order or by similarity to its ~words, with exact counts.
 
-        Raises UsageError with the span of the error for a filter that does not parse.
+        `partly`: rather what was written last at once (`load_first_page`) than all rows later, where `query` asks for
+        all in the order of time. Raises UsageError with the span of the error for a filter that does not parse.
         """
         from memtui.engine.catalog.views import make_view
 
+        if partly and (first := self._held.first_view(query)) is not None:
+            return first
         return make_view(
             self._store,
-            self.catalog,
+            self._held.whole(cancel),
             query,
             now_ms=self._now(),
             embed=self._embed_words,
@@ -389,7 +381,13 @@ class Engine:
         """The memories at places `offset` to `offset + limit` of `view`, read at the view's version."""
         from memtui.engine.catalog.views import page_of
 
-        return page_of(self._store, self.catalog, view, offset, limit, now_ms=self._now())
+        return page_of(self._store, view, offset, limit, now_ms=self._now())
+
+    def place(self, view: ListView, id: str) -> int | None:
+        """Where the memory with this id stands in `view`; None where it is not in it."""
+        from memtui.engine.catalog.views import place_of
+
+        return place_of(view, id)
 
     def get(self, id_or_prefix: str) -> Memory:
         """The memory with this id, or whose id begins with it (8 characters or more).

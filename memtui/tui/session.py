@@ -29,6 +29,8 @@ class Session:
     stats: Any = None
     """The engine's `Stats`, once everything has been read."""
     progress: Progress | None = None
+    early: bool = False
+    """Whether what was written last is all that can be listed yet: the store is far away."""
     error: MemtuiError | None = None
     looked_at: tuple[str, ...] = ()
     """Where discovery looked, when it found nothing."""

@@ -23,7 +23,6 @@ KEPT = {
     "memtui.tui.screens.audit.mend_choice": "the dialogs of one choice, as edit_rights beside it",
     "memtui.engine.capture.job_faults": "known faults of another program, counted; the jobs beside it only plan",
     "memtui.tui.screens.capture.sent": "what leaves the machine: looked for under this name",
-    "memtui.engine.catalog.kept_columns": "what is remembered of a table between two starts",
     "memtui.engine.explain.index_loss": "a loss that no gate sees: the same recall asked without the index",
     "memtui.engine.health.light_rows": "columns that the catalog does not keep",
     "memtui.engine.health.reembed": "vectors made again, as change sets",

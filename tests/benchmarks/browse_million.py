@@ -46,7 +46,7 @@ def main(folder: str) -> None:
     def page(text: str, share: float, sort: str = "-timestamp") -> Callable[[], object]:
         view = make_view(store, catalog, ListQuery(text, sort=sort), now_ms=NOW_MS)
         offset = min(int(view.total * share), view.total - PAGE)
-        return lambda: page_of(store, catalog, view, offset, PAGE, now_ms=NOW_MS)
+        return lambda: page_of(store, view, offset, PAGE, now_ms=NOW_MS)
 
     spread = catalog.row_ids[:: catalog.n // PAGE][:PAGE].tolist()
     columns = ["id", "text", "metadata"]

@@ -53,7 +53,7 @@ def _list(case: Recorded, opened: Store, catalog: Catalog, now: int) -> Case:
     category, scopes = case["category"], case["scope_filter"]
     query = ListQuery(f"cat:{category}" if category else "", None if scopes is None else tuple(scopes))
     view = make_view(opened, catalog, query, now_ms=now)
-    page = page_of(opened, catalog, view, case["offset"], case["limit"], now_ms=now)
+    page = page_of(opened, view, case["offset"], case["limit"], now_ms=now)
     times = dict(zip(catalog.ids.texts(range(catalog.n)), catalog.timestamp.tolist(), strict=True))
     ours, theirs = [memory.id for memory in page], case["ids"]
     what = f"list {scopes} {category} {case['offset']}+{case['limit']}"

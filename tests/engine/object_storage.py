@@ -6,9 +6,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import httpx
+import numpy as np
+import pyarrow as pa
 from moto.server import ThreadedMotoServer
 
+from memtui.engine.dialects.memtui import own_schema
+from tests.conftest import NOW_MS
+
 BUCKET = "memories"
+
+DIMS = 8
 
 
 @contextmanager
@@ -49,3 +56,26 @@ aws_secret_access_key = "${{TEAM_SECRET}}"
 allow_http = true
 client_retry_timeout = 3
 """
+
+
+def rows(count: int) -> pa.Table:
+    """So many memories of our own dialect, newest last, with vectors of chance."""
+    rng = np.random.default_rng(4)
+    columns = {
+        "id": [f"{n:08d}-0000-4000-8000-000000000000" for n in range(count)],
+        "text": [f"gauge {n} of the weir" for n in range(count)],
+        "vector": pa.FixedSizeListArray.from_arrays(
+            pa.array(rng.standard_normal(DIMS * count).astype(np.float32)), DIMS
+        ),
+        "scope": ["global"] * count,
+        "category": ["fact"] * count,
+        "importance": np.full(count, 0.5),
+        "timestamp": float(NOW_MS) - count + np.arange(count),
+        "metadata": ["{}"] * count,
+    }
+    schema = own_schema(DIMS)
+    filled = [
+        pa.array(columns[each.name]).cast(each.type) if each.name in columns else pa.nulls(count, each.type)
+        for each in schema
+    ]
+    return pa.table(filled, schema)

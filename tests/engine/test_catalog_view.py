@@ -42,7 +42,7 @@ class World:
         return make_view(self.store, self.catalog, ListQuery(text, **query), now_ms=NOW_MS)
 
     def page(self, view: ListView, offset: int, limit: int) -> list[Memory]:
-        return page_of(self.store, self.catalog, view, offset, limit, now_ms=NOW_MS)
+        return page_of(self.store, view, offset, limit, now_ms=NOW_MS)
 
     def ids(self, text: str, **query: Any) -> list[str]:
         return [memory.id for memory in self.page(self.view(text, **query), 0, 10_000)]
@@ -132,7 +132,7 @@ def test_a_filter_that_needs_metadata_waits_for_it(peer: World) -> None:
     early = make_view(peer.store, peer.bare, ListQuery("scope:global", sort="-tier"), now_ms=NOW_MS)
     assert "tiers" in early.pending
     assert early.facets.tiers == ()
-    page = page_of(peer.store, peer.bare, early, 0, 100, now_ms=NOW_MS)
+    page = page_of(peer.store, early, 0, 100, now_ms=NOW_MS)
     assert [memory.id for memory in page] == peer.ids("scope:global")
     assert page[0].tier
     assert peer.view("scope:global").pending == ""

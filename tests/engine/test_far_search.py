@@ -5,42 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 from lancedb.index import IvfFlat
 
 from memtui.engine import RecallRequest
-from memtui.engine.dialects.memtui import own_schema
 from memtui.engine.recall.answer import FAR_VECTORS, recall
 from memtui.engine.recall.context import RecallContext
 from memtui.engine.store.create import create_own
 from memtui.engine.store.open import open_store
 from memtui.engine.store.table import Store
 from tests.conftest import NOW_MS
-from tests.engine.object_storage import BUCKET, object_service, options
-
-DIMS = 8
-
-
-def rows(count: int) -> pa.Table:
-    rng = np.random.default_rng(4)
-    columns = {
-        "id": [f"{n:08d}-0000-4000-8000-000000000000" for n in range(count)],
-        "text": [f"gauge {n} of the weir" for n in range(count)],
-        "vector": pa.FixedSizeListArray.from_arrays(
-            pa.array(rng.standard_normal(DIMS * count).astype(np.float32)), DIMS
-        ),
-        "scope": ["global"] * count,
-        "category": ["fact"] * count,
-        "importance": np.full(count, 0.5),
-        "timestamp": np.full(count, float(NOW_MS)),
-        "metadata": ["{}"] * count,
-    }
-    schema = own_schema(DIMS)
-    filled = [
-        pa.array(columns[each.name]).cast(each.type) if each.name in columns else pa.nulls(count, each.type)
-        for each in schema
-    ]
-    return pa.table(filled, schema)
+from tests.engine.object_storage import BUCKET, DIMS, object_service, options, rows
 
 
 def told(store: Store) -> list[str]:

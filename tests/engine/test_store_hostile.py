@@ -60,9 +60,7 @@ def test_hostile_text_is_kept_as_stored_and_shown_clean(tmp_path: Path) -> None:
     ]
     write_table(tmp_path, rows)
     store, catalog = loaded(tmp_path)
-    page = page_of(
-        store, catalog, make_view(store, catalog, ListQuery(), now_ms=NOW_MS), 0, 50, now_ms=NOW_MS
-    )
+    page = page_of(store, make_view(store, catalog, ListQuery(), now_ms=NOW_MS), 0, 50, now_ms=NOW_MS)
     assert [memory.raw_text for memory in page] == HOSTILE
     for memory, row in zip(page, rows, strict=True):
         assert memory.metadata == row["metadata"]
@@ -89,7 +87,7 @@ def test_nulls_everywhere(tmp_path: Path) -> None:
     write_table(tmp_path, [nothing, pro_row(1), {**nothing, "id": uuid(2)}])
     store, catalog = loaded(tmp_path)
     assert (store.count(), catalog.n) == (3, 3)
-    page = page_of(store, catalog, make_view(store, catalog, ListQuery(), now_ms=NOW_MS), 0, 9, now_ms=NOW_MS)
+    page = page_of(store, make_view(store, catalog, ListQuery(), now_ms=NOW_MS), 0, 9, now_ms=NOW_MS)
     assert [memory.id for memory in page] == [uuid(1), "", uuid(2)]
     blank = page[1]
     assert (blank.text, blank.scope, blank.category, blank.timestamp_ms) == ("", None, None, 0)
@@ -135,7 +133,7 @@ def test_small_tables_answer_everything(tmp_path: Path, rows: int) -> None:
     ):
         view = make_view(store, catalog, ListQuery(query), now_ms=NOW_MS)
         assert view.table_total == rows
-        page = page_of(store, catalog, view, 0, 50, now_ms=NOW_MS)
+        page = page_of(store, view, 0, 50, now_ms=NOW_MS)
         assert len(page) == view.total == (0 if query == "is:duplicate" else rows)
     for sort in ("timestamp", "-importance", "tier", "-used", "scope", "category", "confidence", "access"):
         assert make_view(store, catalog, ListQuery(sort=sort), now_ms=NOW_MS).total == rows

@@ -62,9 +62,9 @@ def test_takes_go_to_the_version_of_the_catalog(pair: tuple[Any, Store]) -> None
     store.refresh()
     after = build_catalog(store)
     assert set(before.row_ids.tolist()).isdisjoint(after.row_ids.tolist())
-    old = page_of(store, after, view, 0, 20, now_ms=NOW_MS)
+    old = page_of(store, view, 0, 20, now_ms=NOW_MS)
     assert [memory.text for memory in old] == [f"memory {n}" for n in range(9, -1, -1)]
-    new = page_of(store, after, make_view(store, after, ListQuery(), now_ms=NOW_MS), 0, 20, now_ms=NOW_MS)
+    new = page_of(store, make_view(store, after, ListQuery(), now_ms=NOW_MS), 0, 20, now_ms=NOW_MS)
     assert [memory.text for memory in new] == [
         "rewritten" if n == 3 else f"memory {n}" for n in range(9, -1, -1) if n != 4
     ]
@@ -142,7 +142,7 @@ def test_pages_stay_whole_while_another_writes_and_we_refresh(pair: tuple[Any, S
         while not done.is_set():
             catalog = catalogs[-1]
             view = make_view(store, catalog, ListQuery("-id:zzz"), now_ms=NOW_MS)
-            texts = [memory.text for memory in page_of(store, catalog, view, 0, 50, now_ms=NOW_MS)]
+            texts = [memory.text for memory in page_of(store, view, 0, 50, now_ms=NOW_MS)]
             if len(texts) != catalog.n or len(set(texts)) != catalog.n:
                 wrong.append(texts)
 

@@ -141,7 +141,12 @@ class MemoryEngine:
         return self._given[index] if self._given is not None else memory(index)
 
     def view(
-        self, query: ListQuery, cancel: CancelToken | None = None, on_progress: OnProgress | None = None
+        self,
+        query: ListQuery,
+        cancel: CancelToken | None = None,
+        on_progress: OnProgress | None = None,
+        *,
+        partly: bool = False,
     ) -> ListView:
         keep = _predicate(query)
         if keep is None:

@@ -8,12 +8,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memtui.engine.catalog.catalog import CREATED, NO_TIME, SECONDS, Catalog, CodedColumn, Codes
+from memtui.engine.catalog.catalog import (
+    CREATED,
+    NO_TIME,
+    SECONDS,
+    Catalog,
+    CodedColumn,
+    Codes,
+    FirstPage,
+)
 from memtui.engine.catalog.ids import PackedIds, pack
 from memtui.engine.catalog.kept_columns import light_batches
 from memtui.engine.core.progress import CancelToken, OnProgress, Progress
 from memtui.engine.dialects.with_metadata import LifecycleDialect
 from memtui.engine.metadata.read import DEFAULT_IMPORTANCE, SECONDS_BELOW
+from memtui.engine.store import sql
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -73,15 +82,59 @@ def build_catalog(
     Raises `Cancelled` between two batches, `DamagedStoreError` when a file cannot be read.
     """
     pin = store.pin()
-    total = pin.count()
+    far = store.folder is None
+    total = pin.written if far else pin.count()
     columns = _Arrays(pin.dialect, total)
+    seen = read = 0
     for batch in light_batches(store, pin, kept):
         if cancel:
             cancel.check()
-        columns.add(batch)
-        if on_progress:
+        seen, read = seen + batch.num_rows, read + batch.nbytes
+        columns.add(memories_of(batch, pin.dialect) if far else batch)
+        if on_progress and far:  # the way is what is waited for
+            on_progress(Progress("Reading the table", read, read * total // max(1, seen), "bytes"))
+        elif on_progress:
             on_progress(Progress("Reading the table", columns.filled, total))
+    if far:
+        pin.knows_sentinels(seen - columns.filled)
+        columns.shorten()
     return columns.catalog(pin.version)
+
+
+PAGE = 50
+"""Rows of a first page."""
+
+FEW = 8
+"""Rows of it where each may stand in a file of its own, which is a request of its own."""
+
+
+def build_first_page(store: Store) -> FirstPage:
+    """The rows that were written last: a few requests, however many there are."""
+    import pyarrow as pa
+
+    pin = store.pin()
+    columns = _Arrays(pin.dialect, PAGE)
+    batches = [
+        memories_of(batch, pin.dialect)
+        for batch in pin.scan_written(pin.row_columns, last=FEW if pin.in_small_files(PAGE) else PAGE)
+    ]
+    for batch in batches:
+        columns.add(batch)
+    columns.shorten()
+    names = [*pin.row_columns, "_rowid"]
+    schema = batches[0].schema if batches else pa.schema([(name, pa.null()) for name in names])
+    return FirstPage(columns.catalog(pin.version), pa.Table.from_batches(batches, schema))
+
+
+def memories_of(batch: pa.RecordBatch, dialect: Dialect) -> pa.RecordBatch:
+    """The batch without sentinel rows."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    ids = batch.column(dialect.columns.id)
+    if not (pa.types.is_string(ids.type) or pa.types.is_large_string(ids.type)):
+        return batch
+    return batch.filter(pc.fill_null(pc.not_equal(ids, pa.scalar(sql.SENTINEL, ids.type)), True))
 
 
 @dataclass(slots=True)
@@ -124,6 +177,12 @@ class _Arrays:
         for name, coder in self.coders.items():
             coder.fill(rows, batch.column(name))
         self.filled = rows.stop
+
+    def shorten(self) -> None:
+        """As many rows as were filled are all there are."""
+        self.n = self.filled
+        for name in ("timestamp", "row_ids", "high", "low", "importance", "flags"):
+            setattr(self, name, getattr(self, name)[: self.n])
 
     def catalog(self, version: int) -> Catalog:
         """All columns in the order of time, newest first; equal times stay in storage order.

@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from memtui.engine.catalog.ids import PackedIds
 
 
@@ -150,6 +152,16 @@ class Catalog:
         """The same catalog with its metadata read out of `files`; `source` becomes the label of that name."""
         labels = {**self.labels, "source": source}
         return replace(self, meta=meta, labels=labels, files=files, orders=dict(self.orders))
+
+
+@dataclass(frozen=True, slots=True)
+class FirstPage:
+    """What was written last, of a store far away whose catalog is not there yet."""
+
+    catalog: Catalog
+    """Of these rows alone."""
+    rows: pa.Table
+    """All columns but the vectors, with `_rowid`."""
 
 
 def _freeze(columns: MetadataColumns | Catalog) -> None:

@@ -22,13 +22,16 @@ _KEPT = 3
 
 
 def light_batches(store: Store, pin: Snapshot, folder: Path | None) -> Iterator[pa.RecordBatch]:
-    """The light columns at `pin` with `_rowid`: from the file in `folder` where it has that version, else read.
+    """The light columns of all rows at `pin` with `_rowid`: from the file in `folder` if it has them, else read.
 
-    What is read whole of a remote store is kept there; a local store is never kept. A file that cannot be used is
-    as good as none.
+    What is read whole of a remote store is kept there, sentinel rows with it; a local store is never kept, and its
+    sentinel rows are left out. A file that cannot be used is as good as none.
     """
-    read = pin.scan(pin.dialect.light, with_row_id=True)
-    if folder is None or store.folder is not None:
+    if store.folder is not None:
+        yield from pin.scan(pin.dialect.light, with_row_id=True)
+        return
+    read = pin.scan_written(pin.dialect.light)
+    if folder is None:
         yield from read
         return
     path = _file(store, pin, folder)
@@ -39,11 +42,24 @@ def light_batches(store: Store, pin: Snapshot, folder: Path | None) -> Iterator[
     yield from _keeping(read, path)
 
 
-def _file(store: Store, pin: Snapshot, folder: Path) -> Path:
-    """The file of one version; a table that was made anew has versions of other moments."""
-    moment = dict(store.versions()).get(pin.version, 0)
+def is_kept(store: Store, pin: Snapshot, folder: Path | None) -> bool:
+    """Whether the columns of `pin` are on this machine already, or need not be."""
+    if store.folder is not None:
+        return True
+    if folder is None or not any(_of_store(store, pin, folder).glob("*.arrow")):
+        return False  # without a request
+    return _file(store, pin, folder).is_file()
+
+
+def _of_store(store: Store, pin: Snapshot, folder: Path) -> Path:
     about = f"{store.uri}\n{store.table_name}\n{list(pin.dialect.light)}"
-    return folder / hashlib.sha256(about.encode()).hexdigest()[:16] / f"{pin.version}-{moment}.arrow"
+    return folder / hashlib.sha256(about.encode()).hexdigest()[:16]
+
+
+def _file(store: Store, pin: Snapshot, folder: Path) -> Path:
+    """The file of one version; a table that was made anew has another tag."""
+    mark = hashlib.sha256(store.tag(pin.version).encode()).hexdigest()[:16]
+    return _of_store(store, pin, folder) / f"{pin.version}-{mark}.arrow"
 
 
 def _load(path: Path, pin: Snapshot) -> list[pa.RecordBatch] | None:
@@ -54,7 +70,7 @@ def _load(path: Path, pin: Snapshot) -> list[pa.RecordBatch] | None:
             found = [reader.get_batch(at) for at in range(reader.num_record_batches)]
     except (OSError, pa.ArrowException):
         return None
-    return found if sum(batch.num_rows for batch in found) == pin.count() else None
+    return found if sum(batch.num_rows for batch in found) == pin.written else None
 
 
 def _keeping(batches: Iterable[pa.RecordBatch], path: Path) -> Iterator[pa.RecordBatch]:

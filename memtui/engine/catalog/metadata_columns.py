@@ -30,7 +30,7 @@ from memtui.engine.catalog.select import positions_of
 from memtui.engine.core.memory import LAYERS, STATES, TIERS
 from memtui.engine.core.progress import CancelToken, OnProgress, Progress
 from memtui.engine.metadata.read import DEFAULT_CONFIDENCE, normalise, parse_object
-from memtui.engine.store.manifests import FRAGMENT_BITS, data_files
+from memtui.engine.store.manifests import FRAGMENT_BITS
 from memtui.engine.store.snapshot import WINDOW
 
 if TYPE_CHECKING:
@@ -76,8 +76,7 @@ def read_metadata(
         return catalog
     pin = store.pin(catalog.version)
     reader = _Reader(pin, catalog)
-    folder = store.folder
-    files = {} if folder is None else data_files(folder / f"{store.table_name}.lance", catalog.version)
+    files = store.data_files(catalog.version)
     at, old = _shared(catalog, known, files)
     if known is not None and catalog.n - len(at) <= catalog.n * _MOST_UNREAD:
         reader.carry_over(known, at, old)

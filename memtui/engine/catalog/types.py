@@ -65,6 +65,8 @@ class ListView:
     positions: Any = field(repr=False, compare=False, default=None)
     pending: str = ""
     """Non-empty while tier, access and state are still being read: what the numbers leave out."""
+    partly: bool = False
+    """Whether these are only the memories that were written last: the columns of all are still on their way."""
     note: str = ""
     """Why ~words were looked for as words; empty where they were compared by meaning, or there are none."""
 

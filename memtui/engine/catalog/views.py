@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,6 +29,9 @@ from memtui.engine.query.parser import parse
 from memtui.engine.query.render import apart
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from memtui.engine.catalog.catalog import FirstPage
     from memtui.engine.store.table import Store
 
 
@@ -45,6 +48,8 @@ class Selection:
     positions: Positions
     scores: Scores | None = None
     """Of a list in the order of similarity: how near each of `positions` is."""
+    rows: pa.Table | None = None
+    """The rows themselves, where they were read with the catalog."""
 
     @property
     def mask(self) -> Mask:
@@ -105,6 +110,14 @@ def make_view(
     )
 
 
+def first_view(store: Store, page: FirstPage, query: ListQuery, *, now_ms: int) -> ListView:
+    """The list of a first page: what was written last, of so many."""
+    view = make_view(store, page.catalog, query, now_ms=now_ms)
+    chosen = replace(view.positions, rows=page.rows)
+    total = store.pin(page.catalog.version).written
+    return replace(view, positions=chosen, table_total=total, partly=True)
+
+
 def filter_mask(
     store: Store, catalog: Catalog, text: str, *, now_ms: int, cancel: CancelToken | None = None
 ) -> Mask | None:
@@ -133,17 +146,25 @@ def _context(
     )
 
 
-def page_of(
-    store: Store, catalog: Catalog, view: ListView, offset: int, limit: int, *, now_ms: int
-) -> list[Memory]:
-    """The memories at places `offset` to `offset + limit` of `view`, read at the version of the view.
-
-    `catalog` may be a newer one meanwhile: the view keeps its own.
-    """
+def page_of(store: Store, view: ListView, offset: int, limit: int, *, now_ms: int) -> list[Memory]:
+    """The memories at places `offset` to `offset + limit` of `view`, read at the version of the view."""
     if offset < 0 or limit < 0:
         raise UsageError("A page cannot begin or end before the list does.", fix="Count from 0.")
     chosen: Selection = view.positions
+    if chosen.rows is not None:
+        wanted = chosen.catalog.row_ids[chosen.positions[offset : offset + limit]]
+        at = np.argsort(chosen.rows.column("_rowid").to_numpy())
+        places = at[np.searchsorted(chosen.rows.column("_rowid").to_numpy(), wanted, sorter=at)]
+        return store.pin(chosen.catalog.version).dialect.to_memories(chosen.rows.take(places), now_ms)
     return memories_at(store, chosen.catalog, chosen.positions[offset : offset + limit], now_ms=now_ms)
+
+
+def place_of(view: ListView, id: str) -> int | None:
+    """Where the memory with exactly this id stands in `view`; None where it is not in it."""
+    chosen: Selection = view.positions
+    at = [each for each in chosen.catalog.find(id).tolist() if chosen.catalog.ids.texts([each]) == [id]]
+    found = np.flatnonzero(np.isin(chosen.positions, at))
+    return int(found[0]) if found.size else None
 
 
 def memories_at(store: Store, catalog: Catalog, positions: Positions, *, now_ms: int) -> list[Memory]:

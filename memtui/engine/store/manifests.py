@@ -132,14 +132,31 @@ def data_files(table: Path, version: int) -> Mapping[int, tuple[bytes, ...]]:
 
     Empty where the manifest cannot be read, or row ids are no addresses of fragments.
     """
-    for name in (version, 2**64 - 1 - version):
+    for name in manifest_names(version):
         try:
-            read = _manifest(table / "_versions" / f"{name}.manifest", table, {})
+            read = _manifest(table / "_versions" / name, table, {})
         except OSError:
             continue
         if read is not None and read.version == version:
             return {number: fragment.files for number, fragment in read.fragments.items()}
     return {}
+
+
+def manifest_names(version: int) -> tuple[str, str]:
+    """What the manifest of a version is called, in the newer layout of names and in the older."""
+    return f"{2**64 - 1 - version}.manifest", f"{version}.manifest"
+
+
+def files_in(manifest: bytes, version: int) -> Mapping[int, tuple[bytes, ...]]:
+    """`data_files` out of the content of a manifest that is not a file of this machine."""
+    try:
+        message = _message(manifest)
+        read = None if message is None else _parsed(message, None, {})
+    except (ValueError, IndexError, struct.error):
+        return {}
+    if read is None or read.version != version:
+        return {}
+    return {number: fragment.files for number, fragment in read.fragments.items()}
 
 
 def _manifest(file: Path, table: Path, known: dict[bytes, tuple[int, Fragment]]) -> Manifest | None:
@@ -159,7 +176,7 @@ def _message(raw: bytes) -> bytes | None:
     return raw[start + 4 : start + 4 + size]
 
 
-def _parsed(message: bytes, table: Path, known: dict[bytes, tuple[int, Fragment]]) -> Manifest | None:
+def _parsed(message: bytes, table: Path | None, known: dict[bytes, tuple[int, Fragment]]) -> Manifest | None:
     """A manifest out of its message; `known` holds fragments by their bytes, which most versions share."""
     version, time_ms, transaction, flags = 0, 0, "", 0
     fragments: dict[int, Fragment] = {}
@@ -197,8 +214,8 @@ def _fragment(message: bytes) -> tuple[int, Fragment] | None:
     return number, Fragment(rows, deletions, files)
 
 
-def _is_rewrite(table: Path, transaction: str) -> bool:
-    if not transaction or "/" in transaction:
+def _is_rewrite(table: Path | None, transaction: str) -> bool:
+    if table is None or not transaction or "/" in transaction:
         return False
     try:
         fields = {field for field, _ in _fields((table / "_transactions" / transaction).read_bytes())}

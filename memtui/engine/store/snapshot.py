@@ -86,6 +86,9 @@ BATCH = 65_536
 WINDOW = 4_096
 """Rows of wide columns that are held at a time."""
 
+_FEW_FILES = 4
+"""So many files are read together without asking how big they are."""
+
 DERIVED = 32
 """Derived values that a version keeps: a few filters times a few kinds."""
 
@@ -177,11 +180,20 @@ class Snapshot:
         """The state of the full-text index on the text column."""
         return fts_status(self.table, self.dialect.columns.text, self.where)
 
+    def knows_sentinels(self, count: int) -> None:
+        """Whoever has read every id says how many sentinel rows there are: nobody needs to count them again."""
+        self.__dict__["sentinels"] = count
+
+    @cached_property
+    def written(self) -> int:
+        """Number of rows, sentinel rows counted: known without reading any."""
+        with explained(self.where):
+            return int(self.table.count_rows())
+
     @cached_property
     def rows(self) -> int:
         """Number of memories; a version never changes, so it is counted once."""
-        with explained(self.where):
-            return int(self.table.count_rows()) - self.sentinels
+        return self.written - self.sentinels
 
     def count(self, where: str | None = None) -> int:
         """Number of memories that `where` keeps."""
@@ -213,6 +225,23 @@ class Snapshot:
             if condition := self._visible(where):
                 query = query.where(condition)
             yield from query.limit(None).to_batches(batch_size=batch_size)
+
+    def in_small_files(self, rows: int) -> bool:
+        """Whether many of the table's files hold fewer than so many rows, as single additions leave them."""
+        with explained(self.where):
+            files = self.table.stats()["fragment_stats"]
+        return int(files["num_fragments"]) > _FEW_FILES and int(files["lengths"]["p25"]) < rows
+
+    def scan_written(self, columns: Sequence[str], *, last: int | None = None) -> Iterator[pa.RecordBatch]:
+        """Every row in storage order, with `_rowid`, sentinel rows too: no pass is needed to know of them.
+
+        With `last` only so many, those that were written last.
+        """
+        with explained(self.where):
+            query = self.table.search().select(list(columns)).with_row_id(True).limit(last)
+            if last is not None:
+                query = query.offset(max(0, self.written - last))
+            yield from query.to_batches(batch_size=BATCH)
 
     def read_through(self, columns: Sequence[str], *, rows: int = WINDOW) -> Iterator[pa.RecordBatch]:
         """Every memory with wide columns (texts, metadata, vectors), in storage order, with `_rowid`.

@@ -6,9 +6,10 @@ import os
 import re
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine.core.errors import RefusedError
+from memtui.engine.core.errors import MemtuiError, RefusedError
 from memtui.engine.dialects.base import Dialect
 from memtui.engine.dialects.generic import generic
 from memtui.engine.dialects.registry import detect
@@ -57,7 +58,7 @@ class Store:
         self._watch_lock = threading.Lock()  # polling a slow disk must not hold up a page
         self._old: Snapshot | None = None
         self._pin = self._newest()
-        self._watch = self._open()
+        self._watch: Any = None
 
     @property
     def uri(self) -> str:
@@ -152,12 +153,16 @@ class Store:
     def newest_version(self) -> int:
         """The version that other programs see now; cheap enough to ask twice a second."""
         with self._watch_lock, explained(self.where):
+            if self._watch is None:
+                self._watch = self._open()
             self._watch.checkout_latest()
             return int(self._watch.version)
 
     def newest_rows(self) -> int:
         """How many memories the version has that `newest_version` saw last."""
         with self._watch_lock, explained(self.where):
+            if self._watch is None:
+                self._watch = self._open()
             return int(self._watch.count_rows()) - self._pin.sentinels
 
     def versions(self) -> list[tuple[int, int]]:
@@ -195,6 +200,36 @@ class Store:
         from memtui.engine.store.writer import version_mark
 
         return version_mark(self._place, version)
+
+    def data_files(self, version: int) -> Mapping[int, tuple[bytes, ...]]:
+        """The data files of each fragment at a version: never the same for other rows. Empty where they are unknown."""
+        from memtui.engine.store import manifests
+
+        if self._table_folder is not None:
+            return manifests.data_files(self._table_folder, version)
+        return manifests.files_in(self._far_manifest(version)[0], version)
+
+    def tag(self, version: int) -> str:
+        """What tells this version of a store far away from one of the same number of a table put in its place."""
+        return self._far_manifest(version)[1] or str(dict(self.versions()).get(version, 0))
+
+    def _far_manifest(self, version: int) -> tuple[bytes, str]:
+        """The manifest of a version on object storage, and its tag; nothing where it cannot be asked for."""
+
+        from memtui.engine.store.manifests import manifest_names
+
+        def read() -> tuple[bytes, str]:
+            with suppress(MemtuiError):  # without the extra for object storage the list does not depend on it
+                objects = self.objects()
+                for name in manifest_names(version):
+                    if objects is None:
+                        break
+                    found = objects.get(f"{self.table_name}.lance/_versions/{name}")
+                    if found is not None:
+                        return found
+            return b"", ""
+
+        return self.pin(version).derived(("manifest",), read)
 
     def writer(self) -> Writer:
         """A handle that can change the table. Nothing else here writes; see `memtui.engine.changes`."""

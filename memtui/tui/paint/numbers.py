@@ -57,6 +57,13 @@ def size(count: int | None) -> str:
     return "-"
 
 
+def so_far(done: int, total: int, unit: str) -> str:
+    """How much of a piece of work is done: `12 MB of 62 MB`, `48k of 1.2M rows`."""
+    if unit == "bytes":
+        return f"{size(done)} of {size(total)}"
+    return f"{short(done)} of {short(total)} {unit}"
+
+
 def age(ms: float | None, now_ms: int) -> str:
     """Time since `ms` in at most four characters: `now`, `42m`, `9h`, `3d`, `21w`, `4y`; `-` where unknown.
 

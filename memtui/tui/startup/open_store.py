@@ -30,6 +30,15 @@ class FoundStores:
 
     engine: Engine
     info: StoreInfo
+    early: bool = False
+    """Whether only what was written last can be listed yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """After a first page of a store far away: all of its rows can be listed."""
+
+    info: StoreInfo
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,8 +192,11 @@ class StoreOpener:
             engine = self._opener(target, self._now, report, token)
             if isinstance(engine, NothingFound | SeveralFound):
                 return engine
+            early = engine.is_remote and engine.load_first_page()
+            if early:
+                report(FoundStores(engine, engine.info, early=True))
             engine.load_catalog(report, token)
-            report(FoundStores(engine, engine.info))
+            report(Listed(engine.info) if early else FoundStores(engine, engine.info))
             engine.load_metadata(report, token)
             return Read(engine.info, engine.stats())
 
@@ -198,6 +210,7 @@ class StoreOpener:
             stats=None,
             error=None,
             progress=None,
+            early=False,
             newer="",
             staged=0,
             revision=app.session.revision + 1,
@@ -251,7 +264,12 @@ class StoreOpener:
                 engine=value.engine,
                 info=value.info,
                 progress=None,
+                early=value.early,
                 revision=self._app.session.revision + 1,
+            )
+        elif isinstance(value, Listed):
+            self._app.set_session(
+                info=value.info, progress=None, early=False, revision=self._app.session.revision + 1
             )
         elif isinstance(value, Progress):
             self._app.set_session(progress=value)
@@ -277,6 +295,7 @@ class StoreOpener:
                 info=value.info,
                 stats=value.stats,
                 progress=None,
+                early=False,
                 newer="",
                 revision=app.session.revision + 1,
             )

@@ -20,7 +20,7 @@ from memtui.tui.host import host
 from memtui.tui.jump import JumpTarget, marked
 from memtui.tui.paint.bars import progress as progress_bar
 from memtui.tui.paint.cells import across, crop
-from memtui.tui.paint.numbers import short
+from memtui.tui.paint.numbers import so_far
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ class StatePanel(Widget, can_focus=True):
         ]
         if state.progress is not None and state.progress.total:
             done = state.progress
-            count = f"{short(done.done)} of {short(done.total)} {one_line(done.unit)}"
+            count = so_far(done.done, done.total, one_line(done.unit))
             strip = progress_bar(done.fraction, max(4, min(20, width - len(count) - 4)), glyphs)
             lines += [Content(), Content.assemble((strip, "$primary"), "   ", (count, "$dim"))]
         if state.facts:

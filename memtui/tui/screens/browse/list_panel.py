@@ -74,6 +74,7 @@ class ListPanel(BoundPanel[BrowseState]):
             state.said,
             state.staged,
             state.saved,
+            state.reading,
             narrow,
             state.wish.shape.tall,
         )
@@ -100,6 +101,7 @@ class ListPanel(BoundPanel[BrowseState]):
             order,
             partial(engine.page, found) if engine is not None else None,
             keep_cursor=state.keep_cursor,
+            cursor=answer.cursor,
             near=found.similarity if found.ranked else None,
             sought=match_pattern(found.query.filter),
         )
@@ -124,7 +126,7 @@ class ListPanel(BoundPanel[BrowseState]):
 
     def _headline(self) -> None:
         state: BrowseState = self.state
-        self.headline(which=view.list_headline(state, self._marks_phrase(len(state.staged))))
+        self.headline(which=view.list_headline(state, self._marks_phrase(len(state.staged)), host(self).keys))
         self._position()
 
     def _position(self) -> None:

@@ -171,10 +171,11 @@ class MemoryList(SyncedScroll, can_focus=True):
         fetch: Fetch | None,
         *,
         keep_cursor: bool,
+        cursor: int | None = None,
         near: Callable[[int], float | None] | None = None,
         sought: re.Pattern[str] | None = None,
     ) -> None:
-        """Show another list of `total` rows; the cursor goes to the first unless it is to stay.
+        """Show another list of `total` rows; the cursor goes to the first unless it is to stay, or to be at `cursor`.
 
         `near` is the similarity of each row by its place, for a list in that order (`sort` is "~" then); `sought`
         finds in a text what the filter asks for.
@@ -190,6 +191,10 @@ class MemoryList(SyncedScroll, can_focus=True):
         where = min(self.cursor, max(0, total - 1)) if keep_cursor else 0
         if not keep_cursor:
             self.scroll_to(y=0, animate=False)
+        elif cursor is not None and cursor != where:  # the same memory in the same line of the screen
+            above = where - int(self.scroll_offset.y) // self.each
+            where = cursor
+            self.scroll_to(y=max(0, where - above) * self.each, animate=False, force=True)
         self.set_reactive(MemoryList.cursor, where)
         self.refresh()
         self._ask()

@@ -418,7 +418,11 @@ class ScopesPanel(BoundPanel[BrowseState]):
             return
         query = found.view.query
         self.query_one(ScopePane).show(
-            found.facets, found.scopes, found.all_total, query.scopes, terms(query.filter)
+            Facets() if state.partly else found.facets,
+            found.scopes,
+            found.all_total,
+            query.scopes,
+            terms(query.filter),
         )
         self.headline(where=f"{len(found.scopes):,}")
 

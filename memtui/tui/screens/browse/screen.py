@@ -144,23 +144,20 @@ class BrowseScreen(BaseScreen):
     def session_changed(self, session: Session) -> None:
         engine, said = session.engine, of_session(session)
         staged = engine.curate.stage.ops if engine is not None and session.staged else {}
+        known = replace(self.state, engine=engine, staged=staged, reading=words.still_reading(session))
         if said is not None:
-            self.state = replace(
-                self.state, engine=engine, revision=-1, answer=None, said=said, staged=staged
-            )
+            self.state = replace(known, revision=-1, answer=None, said=said)
             self.list_panel.clear_marks()
         elif session.revision != self.state.revision:
             wish = self.wish
             if session.info is not None:
                 wish = self.saved_views.open_store(session.info, wish)
                 self.query_one(FilterBar).history = self.saved_views.filters
-            self.state = replace(
-                self.state, engine=engine, revision=session.revision, wish=wish, staged=staged
-            )
+            self.state = replace(known, revision=session.revision, wish=wish)
             self._name_view()
             self.ask(keep_cursor=self.state.answer is not None)
         else:
-            self.state = replace(self.state, engine=engine, staged=staged)
+            self.state = known
 
     def receive(self, message: ShowInBrowse | ShowMemory) -> None:
         """A wish of another screen; what was marked for something else is marked no more."""
@@ -197,11 +194,12 @@ class BrowseScreen(BaseScreen):
         if engine is None:
             return
         first = State("loading", "reading the list", skeleton=True)
+        held = self.listing.current if keep_cursor and self.state.partly else None
         said = first if self.state.answer is None else self.state.said
         self.state = replace(self.state, keep_cursor=keep_cursor, waiting=True, said=said)
         self.call(
             VIEW,
-            lambda token, report: answer(engine, query, token, report),
+            lambda token, report: answer(engine, query, token, report, held),
             self._answered,
             progress=self._advanced,
             failed=self._not_answered,

@@ -71,6 +71,8 @@ class ListAnswer:
     all_total: int
     """Memories within the filter in all scopes."""
     remedies: tuple[Remedy, ...] = ()
+    cursor: int | None = None
+    """Where the memory stands that the cursor was on before the rest of the list came; None: the cursor stays."""
 
     @property
     def facets(self) -> Facets:
@@ -104,6 +106,13 @@ class BrowseState:
     """The staged changes, by memory."""
     saved: str = ""
     """The name of the saved view that the list is; empty for none."""
+    reading: str = ""
+    """Why only what was written last is listed, in words, with how much of the rest is there."""
+
+    @property
+    def partly(self) -> bool:
+        """Whether the list that is shown holds only what was written last."""
+        return self.answer is not None and self.answer.view.partly
 
     @property
     def view(self) -> ListView | None:

@@ -12,7 +12,7 @@ from memtui.tui.dialogs.choose_one import Option
 from memtui.tui.no_store import DEMO, OPEN, RETRY
 from memtui.tui.paint.cells import crop
 from memtui.tui.paint.glyphs import Glyphs
-from memtui.tui.paint.numbers import full, short
+from memtui.tui.paint.numbers import full, short, so_far
 from memtui.tui.screens.browse.filter_text import shorter
 from memtui.tui.screens.browse.state import BrowseState, ListAnswer, Remedy, scopes_phrase, sort_name
 from memtui.tui.widgets.state_panel import Choice, State, failed
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
         ListQuery,
         OnProgress,
     )
+    from memtui.tui.actions.keymap import Keymap
+    from memtui.tui.session import Session
 
 
 FILTERING = Content.styled("  filtering... ", "$dim")
@@ -44,15 +46,28 @@ def list_count(answer: ListAnswer | None, glyphs: Glyphs, *, narrow: bool) -> Co
     )
 
 
-def list_headline(state: BrowseState, marks: str) -> Content:
+def list_headline(state: BrowseState, marks: str, keys: Keymap) -> Content:
     """What there is to know of the list: `marks` in words, what is not done yet, and its name if it has one."""
     if state.view is None:
         return Content()
     by_words = "by words, not by meaning" if state.view.note else ""  # the flash line says why
-    notes = (Content.styled(one_line(note), "$stale") for note in (state.view.pending, by_words))
+    pending = state.reading if state.view.partly else state.view.pending
+    notes = (Content.styled(one_line(keys.words(note)), "$stale") for note in (pending, by_words))
     saved = f"view {crop(state.saved, 18)}" if state.saved else ""
     parts = (Content.styled(marks, "bold $primary"), *notes, Content.styled(saved, "$primary"))
     return Content("  ").join([part for part in parts if part.plain])
+
+
+def still_reading(session: Session) -> str:
+    """Why only what was written last can be listed, while that is so; with how much of the rest is there."""
+    progress = session.progress
+    if not session.early:
+        return ""
+    if not session.busy:
+        return "written last; {app.reload} reads the rest"
+    if progress is None or not progress.total:
+        return "written last; reading the rest"
+    return f"written last; the rest {so_far(progress.done, progress.total, progress.unit)}"
 
 
 def waiting_words(words: str) -> Content:
@@ -92,10 +107,18 @@ MOST_REMEDIES = 6
 
 
 def answer(
-    engine: Engine, query: ListQuery, cancel: CancelToken, report: OnProgress | None = None
+    engine: Engine,
+    query: ListQuery,
+    cancel: CancelToken,
+    report: OnProgress | None = None,
+    held: Memory | None = None,
 ) -> ListAnswer:
-    """The list that `query` asks for; where it is empty, what would make it not so."""
-    view = engine.view(query, cancel, report)
+    """The list that `query` asks for; where it is empty, what would make it not so. `held` is under the cursor."""
+    view = engine.view(query, cancel, report, partly=True)
+    if view.partly:  # its counts would be of a page
+        return ListAnswer(view, (), view.table_total)
+    if held is not None and query.scopes is None:
+        return ListAnswer(view, view.facets.scopes, view.total, cursor=engine.place(view, held.id))
     if query.scopes is None:
         return ListAnswer(view, view.facets.scopes, view.total, remedies(engine, query, cancel, view.total))
     cancel.check()

@@ -20,7 +20,7 @@ from memtui.tui.host import host
 from memtui.tui.layout import FOUR_COLUMNS, Arrangement, Box, home, size_class
 from memtui.tui.messages import RunFailed, RunFinished, ShowInBrowse
 from memtui.tui.no_store import of_session
-from memtui.tui.paint.numbers import full, short
+from memtui.tui.paint.numbers import full, short, so_far
 from memtui.tui.screens.home import injections
 from memtui.tui.screens.home.link_list import LinkList, LinkRow
 from memtui.tui.screens.home.view import (
@@ -320,7 +320,9 @@ class HomeScreen(BaseScreen):
         progress = self.session.progress
         words = "counting"
         if progress is not None and progress.total:
-            words = f"{one_line(progress.what)}  {full(progress.done)} of {full(progress.total)}"
+            far = progress.unit == "bytes"
+            count = f"{full(progress.done)} of {full(progress.total)}"
+            words = f"{one_line(progress.what)}  {so_far(progress.done, progress.total, 'bytes') if far else count}"
         return [LinkRow(Content.styled(words, "$dim"))]
 
     def _start(self, width: int, height: int) -> list[LinkRow]:
@@ -363,4 +365,4 @@ class HomeScreen(BaseScreen):
 def _newest(engine: Engine, token: CancelToken) -> Sequence[Memory]:
     from memtui.engine import ListQuery  # not before the first frame
 
-    return engine.page(engine.view(ListQuery(), token), 0, NEWEST_ROWS)
+    return engine.page(engine.view(ListQuery(), token, partly=True), 0, NEWEST_ROWS)
