@@ -26,7 +26,8 @@ def object_service() -> Iterator[str]:
     try:
         host, port = server.get_host_and_port()
         endpoint = f"http://{host}:{port}"
-        httpx.post(f"{endpoint}/moto-api/reset").raise_for_status()  # all services of a process share their objects
+        # All services of a process share their objects.
+        httpx.post(f"{endpoint}/moto-api/reset").raise_for_status()
         httpx.put(f"{endpoint}/{BUCKET}").raise_for_status()
         yield endpoint
     finally:
