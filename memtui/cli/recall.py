@@ -193,8 +193,7 @@ def render(engine: Engine, trace: Trace, *, whole: bool) -> str:
         )
     told = trace.confidence
     if told is not None:
-        said = f"answers this: {told.word}" if told.answered else "no memory answers this well"
-        lines.append(f"{said} ({told.probability:.2f}): {told.why}")
+        lines.append(f"{told.said}: {told.why}")
     for result in trace.results:
         memory = trace.memories[result.id]
         evidence = "  ".join(

@@ -144,7 +144,8 @@ def _other(trace: Trace, found: LocatedMemory, ranking_of: RankingOf, ask: Recom
     considered = ranking.considered(scopes, trace.now_ms)
     row = decoded(found.row) if recipe.double_encoded else found.row
     by_vector = ranking.by_vector(found.row_id, row.vector, trace.query_vector, considered)
-    by_words = ranking.by_words(found.row_id, row.text, trace.bm25_query or trace.query, scopes, considered)
+    question, alike = trace.bm25_query or trace.query, recipe.counts_alike
+    by_words = ranking.by_words(found.row_id, row.text, question, scopes, considered, alike=alike)
     rank = trace.returned.index(row.id) + 1 if row.id in trace.returned else None
     ladder = climb_other(trace, row, by_vector, by_words)
     verdict = with_index(trace, judged(trace, row.id, rank, ladder), by_vector, ask)

@@ -215,9 +215,7 @@ def _injected(trace: Trace, settings: PromptBlockSettings, turns_since: Mapping[
         return _nothing((), f"the configuration keeps auto-recall from {asker}")
     told = trace.confidence if borrowed else None
     if told is not None and not told.answered:
-        return _nothing(
-            (), f"no memory answers this well: {told.probability:.2f}, the least is {told.line:.2f}"
-        )
+        return _nothing((), f"{told.said}, the least is {told.line:.2f}")
     rows = {row.id: row for row in trace.pool.rows}
     ordered = [rows[key] for key in trace.returned]
     intent = analyse(trace.query) if settings.mode == "adaptive" else None

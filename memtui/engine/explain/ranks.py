@@ -151,10 +151,12 @@ class StoreRanking:
         considered: RankInput,
         *,
         agent: bool = False,
+        alike: bool = False,
     ) -> WordRank:
         """The rank of the row `row_id` with `text` by the words of `question`, itself always considered.
 
-        With `agent` as the engine of the table's own program searches them.
+        With `agent` as the engine of the table's own program searches them; with `alike` rows beside the index count
+        as those in it, where the words are in memory.
         """
         words = words_by_token(self.pin, question, agent=agent)
         own = set(index_tokens(self.pin, text, agent=agent))
@@ -167,9 +169,9 @@ class StoreRanking:
                 None, 0, 0, None, None, asked, shared, None, "the question has no word that counts"
             )
         where = scope_filter(self.pin.dialect, scopes)
-        row_ids, raw = self._found(question, where, agent)
+        row_ids, raw = self._found(question, where, agent, alike)
         if where is not None and not (row_ids == row_id).any():
-            row_ids, raw = self._found(question, None, agent)
+            row_ids, raw = self._found(question, None, agent, alike)
         at = np.flatnonzero(row_ids == row_id)
         if not at.size:
             why = SHARES_NONE if not shared else "the index does not find it"
@@ -188,17 +190,20 @@ class StoreRanking:
             score=logistic(own_raw),
             asked=asked,
             shared=shared,
-            folded=in_index(self.pin, question, row_id),
+            folded=None if alike and self.pin.words_count_alike else in_index(self.pin, question, row_id),
         )
 
     def _found(
-        self, question: str, where: str | None, agent: bool
+        self, question: str, where: str | None, agent: bool, alike: bool
     ) -> tuple[NDArray[np.uint64], NDArray[np.float64]]:
         """All rows that a word of the question finds, best first: their row ids and BM25 values."""
         k = max(1, self.pin.rows)
         ranked = self.pin.agent_search(question, k=k, where=where) if agent else None
         if ranked is not None:
             return ranked.row_ids, ranked.scores
+        counted = self.pin.words_in_memory(question.replace('"', " "), k=k, where=where) if alike else None
+        if counted is not None:
+            return counted.row_ids, counted.scores
         found = self.pin.fts_search(question, k=k, where=where, with_row_id=True)
         return found.column("_rowid").to_numpy(), found.column("_score").to_numpy()
 

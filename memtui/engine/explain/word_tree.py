@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -32,7 +33,7 @@ class WordShare:
     adds: float
     """As the trace has it."""
     idf: float | None = None
-    """ln(1 + (rows - rows with it + .5) / (rows with it + .5))."""
+    """ln(1 + (rows - rows with it + .5) / (rows with it + .5)), as often as the question has the word."""
     rows_with: int | None = None
     times: int | None = None
     """How often it stands in the memory."""
@@ -95,10 +96,10 @@ def _counted(trace: Trace, pin: Snapshot, row_id: int, raw: float) -> KeywordTre
         return KeywordTree(raw)
     rows, average = len(texts), sum(map(len, texts.values())) / len(texts)
     shares = []
-    for word in dict.fromkeys(index_tokens(pin, trace.bm25_query)):
+    for word, asked in Counter(index_tokens(pin, trace.bm25_query.replace('"', " "))).items():
         if times := here.count(word):
             rows_with = sum(word in each for each in texts.values())
-            idf = float(bm25.idf(rows_with, rows))
+            idf = float(bm25.idf(rows_with, rows)) * asked  # a word that is asked twice counts twice
             weight = float(bm25.weight(times, len(here), average))
             shares.append(WordShare(word, idf * weight, idf, rows_with, times, weight))
     shares.sort(key=lambda each: -each.adds)

@@ -232,7 +232,7 @@ class IoCache:
             ask_words = store_search.by_words_in_memory if in_memory else store_search.by_words
             return ask_words(self.pin, text, k=most, where=where)
 
-        return self._search(("words", text, where, most, agent), "words", k, ask)
+        return self._search(("words", text, where, most, agent, in_memory), "words", k, ask)
 
     def by_substring(self, text: str, *, where: str | None) -> SearchResult:
         """See `search.by_substring`."""

@@ -120,13 +120,19 @@ def by_agent_words(pin: Snapshot, text: str, *, k: int, where: str | None) -> Se
 
 
 def by_words_in_memory(pin: Snapshot, text: str, *, k: int, where: str | None) -> SearchResult:
-    """`by_words`; of a table on this machine rows are read as they are walked, and not those that are at hand."""
+    """`by_words` from the words in memory, where they are: rows count alike before and after they are folded.
+
+    Of a table on this machine rows are read as they are walked, and not those that are at hand.
+    """
     if pin.folder is None:
         return by_words(pin, text, k=k, where=where)
-    found = pin.fts_search(text, k=k, where=where, with_row_id=True)
-    row_ids = found.column("_rowid").to_pylist()
-    rows = RowsById(pin, row_ids, read_columns(pin.dialect), at_once=max(1, k // 2))
-    return SearchResult(rows, found.column("_score").to_pylist(), k)
+    counted = pin.words_in_memory(text, k=k, where=where)
+    if counted is not None:
+        row_ids, scores = counted.row_ids.tolist(), counted.scores.tolist()
+    else:
+        found = pin.fts_search(text, k=k, where=where, with_row_id=True)
+        row_ids, scores = found.column("_rowid").to_pylist(), found.column("_score").to_pylist()
+    return SearchResult(RowsById(pin, row_ids, read_columns(pin.dialect), at_once=max(1, k // 2)), scores, k)
 
 
 def by_words(table: Table, text: str, *, k: int, where: str | None) -> SearchResult:

@@ -174,7 +174,7 @@ class Asker:
 LIKELY, HARDLY = 0.6, 0.3
 """From here on "likely", below there "hardly"; "perhaps" between them."""
 
-Word = Literal["likely", "perhaps", "hardly"]
+Word = Literal["likely", "perhaps", "hardly", "nothing"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +193,9 @@ class Confidence:
 
     @property
     def word(self) -> Word:
-        """In one word."""
+        """In one word, the same on every face; "nothing" below the line."""
+        if not self.answered:
+            return "nothing"
         if self.probability >= LIKELY:
             return "likely"
         return "hardly" if self.probability < HARDLY else "perhaps"
@@ -204,6 +206,17 @@ class Confidence:
         return self.probability >= self.line
 
     @property
+    def number(self) -> float:
+        """The probability as every face prints it, in hundredths."""
+        return round(self.probability, 2)
+
+    @property
+    def said(self) -> str:
+        """The sentence that every face says, with the number."""
+        told = f"answers this: {self.word}" if self.answered else "no memory answers this well"
+        return f"{told} {self.number:.2f}"
+
+    @property
     def why(self) -> str:
         """What it is told by, in words."""
         return f"{self.met:.0%} of the question's words met, {self.gathered:.0%} of all weight gathered"
@@ -212,12 +225,13 @@ class Confidence:
         """For the command line."""
         return {
             "memory": self.memory,
-            "probability": self.probability,
+            "probability": self.number,
             "met": self.met,
             "gathered": self.gathered,
             "line": self.line,
             "answers": self.word,
             "answered": self.answered,
+            "said": self.said,
         }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from memtui.engine.dialects.base import Dialect
     from memtui.engine.store.agent_words.search import Ranked, WordIndex
     from memtui.engine.store.vector_matrix import Found, VectorCache
+    from memtui.engine.store.word_matrix import FoundWords, Splitter, WordCache
 
 
 # The state of a table's indexes on text and vectors.
@@ -38,6 +39,8 @@ class FtsStatus:
     unindexed_rows: int = 0
     tokenizer: str = ""
     readable: bool = True
+    details: Mapping[str, Any] | None = None
+    """How it splits words, by the names of the engine."""
 
     @property
     def phrase(self) -> str:
@@ -66,6 +69,7 @@ def fts_status(table: Any, column: str, where: str) -> FtsStatus:
                 unindexed_rows=index.num_unindexed_rows or 0,
                 tokenizer=str((details or {}).get("base_tokenizer", "")),
                 readable=details is not None,
+                details=details,
             )
     return FtsStatus(exists=False)
 
@@ -111,9 +115,10 @@ class Snapshot:
         where: str,
         folder: Path | None = None,
         vectors: VectorCache | None = None,
+        words: WordCache | None = None,
     ) -> None:
         self.table = table
-        self._vectors = vectors
+        self._vectors, self._words = vectors, words
         self.dialect = dialect
         self.where = where
         self.folder = folder
@@ -347,20 +352,52 @@ class Snapshot:
         """
         import numpy as np
 
-        from memtui.engine.store.vector_matrix import addressed
-
         question = np.asarray(vector, dtype=np.float32)
         self._check_query(question, k)
         assert self._vectors is not None  # asked only where `vectors_in_memory`
         matrix = self._vectors.matrix(self)
+        return matrix.nearest(question, k, self._among(where, matrix.addresses))
+
+    def words_in_memory(self, text: str, *, k: int, where: str | None = None) -> FoundWords | None:
+        """As `fts_search`, every memory counted alike, folded into the index or not; None where the library is asked.
+
+        That is so for a table that is large or far away, has no index, or one whose words need files.
+        """
+        by = self._splitter
+        if by is None or k < 1:
+            return None
+        assert self._words is not None  # else there is no splitter
+        try:
+            matrix = self._words.matrix(self, by)
+        except DamagedStoreError:  # the index may answer where a text cannot be read
+            return None
+        return matrix.search(text, k, self._among(where, matrix.addresses))
+
+    @property
+    def words_count_alike(self) -> bool:
+        """Whether `words_in_memory` answers, and a row's score does not hang on what the index holds."""
+        return self._splitter is not None
+
+    @cached_property
+    def _splitter(self) -> Splitter | None:
+        from memtui.engine.store.word_matrix import MOST_ROWS, splitter
+
+        few = self._words is not None and self.folder is not None and self.rows <= MOST_ROWS
+        if not few or not self.fts.exists or not self.fts.readable:
+            return None
+        return splitter(self.fts.details or {})
+
+    def _among(self, where: str | None, addresses: Any) -> Any:
+        """Of each of the `addresses` of all memories whether `where` keeps it; None where it keeps all."""
+        import numpy as np
+
+        from memtui.engine.store.vector_matrix import addressed
+
         if where is None:
-            return matrix.nearest(question, k, None)
-
-        def among() -> Any:
-            kept, _ = addressed(self, where)
-            return np.isin(matrix.addresses, kept, assume_unique=True)
-
-        return matrix.nearest(question, k, self.derived(("kept", where), among))
+            return None
+        return self.derived(
+            ("kept", where), lambda: np.isin(addresses, addressed(self, where)[0], assume_unique=True)
+        )
 
     def fts_search(
         self,

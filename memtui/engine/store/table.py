@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from memtui.engine.store.object_store import ObjectFolder
     from memtui.engine.store.vector_matrix import VectorCache
+    from memtui.engine.store.word_matrix import WordCache
     from memtui.engine.store.writer import VersionMark, Writer
 
 
@@ -55,6 +56,7 @@ class Store:
         self._columns = columns
         self._lock = threading.Lock()
         self._vectors: VectorCache | None = None
+        self._words: WordCache | None = None
         self._watch_lock = threading.Lock()  # polling a slow disk must not hold up a page
         self._old: Snapshot | None = None
         self._pin = self._newest()
@@ -338,10 +340,12 @@ class Store:
 
     def _snapshot(self, table: Any, schema: pa.Schema) -> Snapshot:
         from memtui.engine.store.vector_matrix import VectorCache
+        from memtui.engine.store.word_matrix import WordCache
 
-        if self._vectors is None:
-            self._vectors = VectorCache()
-        return Snapshot(table, self._dialect_of(schema), self.where, self._table_folder, self._vectors)
+        if self._vectors is None or self._words is None:
+            self._vectors, self._words = VectorCache(), WordCache()
+        dialect = self._dialect_of(schema)
+        return Snapshot(table, dialect, self.where, self._table_folder, self._vectors, self._words)
 
     def _dialect_of(self, schema: pa.Schema) -> Dialect:
         return generic(schema, self._columns) if self._columns else detect(schema, self.where)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -53,10 +53,11 @@ class Asked(Answer):
 
 
 class Hits(Answer):
-    """What came back, best first; and the probability that any of it answers, where that is known."""
+    """What came back, best first; and how likely any of it answers, in a word and as a number, where that is known."""
 
     results: list[Hit]
     answered: bool | None = None
+    answers: Literal["likely", "perhaps", "hardly", "nothing"] | None = None
     probability: float | None = None
     documents: list[Piece] | None = None
     documents_asked: Asked | None = None
@@ -93,10 +94,8 @@ def run(door: Door, given: Search) -> Reply:
     if not hits:
         notes.append("untrusted memories: none. No memory came back; other words may find it.")
     told = trace.confidence
-    if told is not None and not told.answered and hits:
-        notes.append(
-            f"note: no memory answers this well (probability {told.probability:.2f}): what follows is only the nearest."
-        )
+    if told is not None and hits:
+        notes.append(f"note: {told.said}" + ("." if told.answered else ": what follows is only the nearest."))
     asked = door.documents(trace, given.scope)
     pieces: list[Piece] = []
     counts: Asked | None = None
@@ -106,12 +105,12 @@ def run(door: Door, given: Search) -> Reply:
         counts = Asked(raw=answer.raw, scoped=answer.scoped, filtered=answer.filtered)
         notes += [f"note: documents: {asked.starved}"] if asked.starved else []
     lines += [f"[{piece.ref}] {piece.text}" for piece in pieces]
-    answered, probability = (None, None) if told is None else (told.answered, round(told.probability, 3))
     return Reply(
         Hits(
             results=hits,
-            answered=answered,
-            probability=probability,
+            answered=None if told is None else told.answered,
+            answers=None if told is None else told.word,
+            probability=None if told is None else told.number,
             documents=pieces if counts is not None else None,
             documents_asked=counts,
         ),

@@ -424,8 +424,5 @@ def confidence_reasons(told: Confidence) -> str:
 
 def confidence_words(told: Confidence) -> tuple[str, str]:
     """Whether the best memory answers, in words with the probability, and their style."""
-    number = score(told.probability)
-    if not told.answered:
-        return f"no memory answers this well {number}", "bold $stale"
-    style = {"likely": "$ok", "perhaps": "$foreground", "hardly": "$stale"}[told.word]
-    return f"answers this: {told.word} {number}", style
+    styles = {"likely": "$ok", "perhaps": "$foreground", "hardly": "$stale", "nothing": "bold $stale"}
+    return told.said, styles[told.word]

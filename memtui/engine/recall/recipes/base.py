@@ -47,6 +47,8 @@ class Recipe(RecipeInfo):
     """What it asks of every memory, whatever the question, in order."""
     double_encoded: bool = False
     """Whether it reads metadata that was encoded twice as what it holds."""
+    counts_alike: bool = False
+    """Whether its keyword scores are the same before and after rows are folded into the index."""
     replayable: bool = False
     """Whether the steps in a saved receipt can be computed again by the shared formulas."""
     own_scale: bool = False

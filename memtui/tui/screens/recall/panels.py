@@ -155,7 +155,7 @@ class ListPanel(BoundPanel[RecallState]):
         raise NotImplementedError
 
 
-ROOM_FOR_REASONS = 80
+ROOM_FOR_REASONS = 90
 """Columns of the results from which on their headline says what the confidence is made of."""
 
 

@@ -390,5 +390,6 @@ RECIPES = (
         finding=frozenset({"memtui.pool", "memtui.following", "memtui.profile"}),
         guards=("inactive", "expired", "state"),
         double_encoded=True,
+        counts_alike=True,
     ),
 )
