@@ -226,3 +226,39 @@ def test_what_a_prune_cannot_remove_yet_is_said_with_its_day(tmp_path: Path) -> 
     (leftover,) = examine(patient, passes=("facts",)).findings
     assert leftover.remedy.startswith("wait until ")
     assert "Wait until" in plan_remedy(patient, leftover).refusal
+
+
+def test_one_session_and_one_maintenance_are_one_line_each(tmp_path: Path) -> None:
+    folder = tmp_path / "lancedb-pro"
+    planted.PLANTED["D3"][1](folder)
+    for number in (90, 91, 92):
+        planted.add(folder, [planted.memory(number)])
+    engine = opened(folder)
+    newest = engine.store.version
+    (done,) = carry_out_remedies(
+        engine,
+        [plan_remedy(patient_of(engine, now_ms=planted.NOW_MS), each) for each in _found(engine, "D3", "D4")],
+        confirmed=True,
+    )
+    journal = engine.curate.journal()
+    ours, stored, *older = time_line(engine.store, None, journal=journal)
+    assert ours.writer == "memtui"
+    assert (ours.version, ours.first) == (done["receipt"]["version_after"], newest + 1)
+    assert (stored.writer, stored.title, stored.version, stored.first) == (
+        "capture",
+        "3 stored",
+        newest,
+        newest - 2,
+    )
+    apart = time_line(engine.store, None, journal=journal, fold=False)
+    assert len(apart) == ours.versions + stored.versions + sum(each.versions for each in older)
+    assert [each.version for each in apart] == [number for number, _ in reversed(engine.store.versions())]
+    for last in range(1, len(apart)):  # what is read of a part is what is read of the whole
+        assert time_line(engine.store, None, journal=journal, fold=False, last=last) == apart[:last]
+
+
+def _found(engine: Engine, *kinds: str) -> list[Any]:
+    from memtui.engine.health import examine
+
+    found = examine(patient_of(engine, now_ms=planted.NOW_MS), passes=("facts",))
+    return [each for each in found.findings if each.kind in kinds]

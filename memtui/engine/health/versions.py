@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -24,6 +24,9 @@ LOOK_BACK = 30
 
 Writer = Literal["memtui", "injection", "capture", "change", "maintenance", "restore", "index", "unknown"]
 
+SESSION_PAUSE_MS = 30 * 60_000
+"""Longer apart, what an agent stored is of two sessions."""
+
 MAINTENANCE = ("fold", "reserve", "settings", "project")
 
 
@@ -41,7 +44,7 @@ class RowChange:
 
 @dataclass(frozen=True, slots=True)
 class VersionEntry:
-    """One line of the time line: one version, or several injections folded into one line."""
+    """One line of the time line: one version, or several of one writer and session folded into one line."""
 
     version: int
     time_ms: int
@@ -304,11 +307,14 @@ def time_line(
 ) -> tuple[VersionEntry, ...]:
     """The last versions, newest first: who wrote each, and what it did to the rows.
 
-    `fold` puts neighbouring injections into one line; `names` are names of versions by number.
+    `fold` puts neighbouring injections into one line, what was stored in one session, and all versions of one
+    maintenance; a version with a name has its own. `names` are names of versions by number.
     """
+    from memtui.engine.changes.change_set import MAINTAIN
     from memtui.engine.core.progress import Progress
 
-    listed = store.versions()[-last:]
+    listed = store.versions()[-last - 1 :]
+    ground = listed[0][0] if len(listed) > last else None  # read only to tell what the one after it changed
     ours = {  # an entry that wrote no version (a name, a copy, files beside) is nobody's
         entry.version_after: entry
         for entry in journal
@@ -334,7 +340,13 @@ def time_line(
         lines.append(_line(version, time_ms, operation, before, now, ours.get(version), names or {}))
         before = now
     found = tuple(reversed(lines))
-    return _folded(found) if fold else found
+    spans = {
+        each.entry: each.version_before
+        for each in journal
+        if each.action == MAINTAIN and each.version_before is not None
+    }
+    shown = _folded(found, spans) if fold else found
+    return shown[:-1] if shown and shown[-1].version == ground else shown
 
 
 def _line(
@@ -351,6 +363,8 @@ def _line(
     removed = [each for each in old if each not in now]
     changed = [each for each, row in now.items() if each in old and old[each] is not row and old[each] != row]
     writer, title = _writer(operation, entry, added, removed, changed, old, now)
+    if before is None and writer == "unknown" and operation != "overwrite":
+        title = "the oldest that is left: what it changed cannot be told"
     return VersionEntry(
         version,
         time_ms,
@@ -382,7 +396,7 @@ def _writer(
     if operation == "index":
         return "index", "made an index"
     if operation in MAINTENANCE:
-        return "maintenance", {"fold": "folded small files"}.get(operation, "maintenance")
+        return "maintenance", _UPKEEP[operation]
     if (
         changed
         and not added
@@ -396,7 +410,23 @@ def _writer(
         return "capture", f"{len(added)} stored"
     if added or removed or changed:
         return "change", "changed"
-    return "unknown", operation or "nothing in the rows"
+    return "unknown", _SILENT.get(operation, "no field of a row differs")
+
+
+_UPKEEP = {
+    "fold": "folded small files",
+    "reserve": "made room for a fold",
+    "settings": "settings of the table",
+    "project": "columns of the table",
+}
+
+_SILENT = {
+    "overwrite": "made the table",
+    "append": "added nothing",
+    "update": "wrote rows anew: vectors, or the same again",
+    "merge": "wrote rows anew: vectors, or the same again",
+}
+"""What a commit did that changed no field, by its operation."""
 
 
 _COUNTERS = frozenset(
@@ -429,8 +459,11 @@ def _only_counters(old: dict[str, Any], new: dict[str, Any]) -> bool:
     return all(key in _COUNTERS or was.get(key) == now.get(key) for key in {*was, *now})
 
 
-def _folded(lines: tuple[VersionEntry, ...]) -> tuple[VersionEntry, ...]:
-    """Halves of one change joined, then neighbouring injections in one line each. `lines` are newest first."""
+def _folded(lines: tuple[VersionEntry, ...], spans: Mapping[int, int]) -> tuple[VersionEntry, ...]:
+    """Halves of one change joined, then neighbours of one writer and session in one line each.
+
+    `lines` are newest first; `spans` are the versions before our own maintenances, by entry of the journal.
+    """
     out: list[VersionEntry] = []
     for line in lines:
         last = out[-1] if out else None
@@ -441,16 +474,37 @@ def _folded(lines: tuple[VersionEntry, ...]) -> tuple[VersionEntry, ...]:
     folded: list[VersionEntry] = []
     for line in out:
         last = folded[-1] if folded else None
-        if last is not None and last.writer == line.writer == "injection" and not (line.name or last.name):
-            changed = last.changed + line.changed
-            said = f"{counted(changed, 'memory', 'memories')} injected or recalled"
-            folded[-1] = VersionEntry(
-                last.version, last.time_ms, "injection", "", said,
-                0, 0, changed, first=line.first if line.first is not None else line.version, rows=last.rows,
-            )  # fmt: skip
+        title = None if last is None else _together(last, line, spans)
+        if last is not None and title is not None:
+            folded[-1] = replace(
+                last,
+                title=title,
+                operation="",
+                added=last.added + line.added,
+                changed=last.changed + line.changed,
+                first=line.first if line.first is not None else line.version,
+            )
         else:
             folded.append(line)
     return tuple(folded)
+
+
+def _together(later: VersionEntry, earlier: VersionEntry, spans: Mapping[int, int]) -> str | None:
+    """What two neighbours are called in one line; None where each has a line of its own."""
+    if earlier.name or earlier.entry is not None:
+        return None
+    since = None if later.entry is None else spans.get(later.entry)
+    if since is not None and earlier.version > since:
+        quiet = not (earlier.added or earlier.removed or earlier.changed)
+        return later.title if quiet and earlier.writer in ("maintenance", "index", "unknown") else None
+    if later.name or later.entry is not None or later.writer != earlier.writer:
+        return None
+    if later.writer == "injection":
+        return f"{counted(later.changed + earlier.changed, 'memory', 'memories')} injected or recalled"
+    near = later.time_ms - earlier.time_ms <= SESSION_PAUSE_MS
+    if later.writer == "capture" and near:
+        return f"{later.added + earlier.added:,} stored"
+    return None
 
 
 def _halves(later: VersionEntry, earlier: VersionEntry) -> bool:

@@ -7,6 +7,7 @@ from datetime import datetime
 from textual.content import Content
 
 from memtui.engine import counted, one_line
+from memtui.engine.health import VersionEntry
 from memtui.tui.paint.cells import crop, fit
 from memtui.tui.screens.health.state import HealthState
 from memtui.tui.screens.health.view import Look, labelled, moment
@@ -26,27 +27,29 @@ _WRITERS = {
 
 def versions(state: HealthState, width: int, look: Look) -> list[Row]:
     rows, day = [], ""
-    for each in state.versions or ():
+    listed = state.versions or ()
+    wide = max((len(_counts(each)) for each in listed), default=0)
+    for each in listed:
         when = datetime.fromtimestamp(each.time_ms / 1000, look.zone)
         here = f"{when.day} {when:%b %Y}"
         if here != day:
             day = here
             rows.append(Row((Content.styled(f" {here}", "bold $heading"),)))
         number = f"v{each.version}" if each.first is None else counted(each.versions, "version")
-        counts = " ".join(
-            f"{sign}{count}"
-            for sign, count in (("+", each.added), ("~", each.changed), ("-", each.removed))
-            if count
-        )
-        room = max(1, width - 14 - 7 - 11 - 12)
+        room = max(1, width - 14 - 6 - 11 - wide - 3)
         said = f"{look.glyphs.mark} {each.name}: {each.title}" if each.name else each.title
         title = fit(crop(one_line(said), room, look.glyphs.ellipsis), room)
-        line = f" {number:<12} {when:%H:%M} {_WRITERS[each.writer]:<11}{title} {counts:>10} "
+        line = f" {number:<12} {when:%H:%M} {_WRITERS[each.writer]:<11}{title} {_counts(each):>{wide}} "
         style = "$dim" if each.writer == "injection" else ""
         rows.append(
             Row((Content.styled(crop(line, width - 1, look.glyphs.ellipsis), style),), str(each.version))
         )
     return rows
+
+
+def _counts(entry: VersionEntry) -> str:
+    signs = (("+", entry.added), ("~", entry.changed), ("-", entry.removed))
+    return " ".join(f"{sign}{count}" for sign, count in signs if count)
 
 
 def difference(state: HealthState, width: int, look: Look) -> list[Row]:
