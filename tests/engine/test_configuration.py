@@ -566,3 +566,10 @@ def test_plugins_that_a_new_list_leaves_out_are_named(tmp_path: Path) -> None:
     said = [each for each in consequences_of(config, changes, environ={}) if each.kind == "plugins"]
     assert [each.detail["left_out"] for each in said] == [["other"]]
     assert said[0].grave
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_what_is_said_of_the_pool_fits_what_becomes_of_it(name: str, tmp_path: Path) -> None:
+    config = home(tmp_path, pro(FULL + ", retrieval: { candidatePoolSize: 40 }"))
+    (pool,) = [each for each in plan_changes(config, PLANS[name]) if each.path[-1] == "candidatePoolSize"]
+    assert ("default" in pool.reason) == (pool.after is REMOVED)

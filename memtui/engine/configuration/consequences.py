@@ -159,7 +159,13 @@ def _reembed(config: Configuration, below: Mapping[str, SettingChange], store: S
         if grave
         else ""
     )
-    cost = "price not known" if money is None else f"perhaps {money:.2f} dollars"
+    cost = (
+        "price not known"
+        if money is None
+        else "less than 0.01 dollars"
+        if money < 0.01
+        else f"perhaps {money:.2f} dollars"
+    )
     return Consequence(
         "reembed",
         f"{rows:,} vectors are made again: perhaps {max(1, round(minutes))} min, {cost}, with memtui reembed{stop}",

@@ -138,7 +138,7 @@ _WHY: dict[str, str] = {
     "sessionStrategy": "summaries of sessions would crowd recall",
     "embedding.requestDimensions": "the model gives as many as it gives",
     "llm.auth": "the key that the plan names would not be read",
-    "retrieval.candidatePoolSize": "the plan keeps the default",
+    "retrieval.candidatePoolSize": "as many as the reranker is given",
     "embedding.dimensions": "as many numbers as the model gives; the table must hold as many",
     "embedding.taskQuery": "questions and memories are embedded for their task",
     "embedding.taskPassage": "questions and memories are embedded for their task",
@@ -195,7 +195,11 @@ PLANS: dict[str, ConfigPlan] = {
             "retrieval.minScore": 0.3,
             "retrieval.hardMinScore": 0.35,
         },
-        {**_WHY, "retrieval.rerank": "without a key the default would still blend scores"},
+        {
+            **_WHY,
+            "retrieval.rerank": "without a key the default would still blend scores",
+            "retrieval.candidatePoolSize": "the plan keeps the default",
+        },
         ("OPENAI_API_KEY",),
     ),
     "D": ConfigPlan(
@@ -219,7 +223,11 @@ PLANS: dict[str, ConfigPlan] = {
             "retrieval.minScore": 0.25,
             "retrieval.hardMinScore": 0.28,
         },
-        {**_WHY, "retrieval.rerank": "without a key the default would still blend scores"},
+        {
+            **_WHY,
+            "retrieval.rerank": "without a key the default would still blend scores",
+            "retrieval.candidatePoolSize": "the plan keeps the default",
+        },
     ),
 }  # fmt: skip
 
