@@ -217,12 +217,12 @@ def _mend(
     done: list[dict[str, Any]] = []
     for plan in plans:
         files = plan.finding.seen.files
+        if not args.yes and (_by_file(plan) or (plan.writes and plan.finding.check.how == "stop")):
+            raise RefusedError(
+                f"{plan.finding.seen.sentence.capitalize()}.",
+                fix="When no agent is running, repeat with --yes; nothing was changed.",
+            )
         if _by_file(plan):
-            if not args.yes:
-                raise RefusedError(
-                    f"{plan.finding.seen.sentence.capitalize()}.",
-                    fix="When no agent is running, repeat with --yes; nothing was changed.",
-                )
             if plan.finding.kind == "D34":
                 Path(files[0]).rmdir()
                 done.append({"kind": "D34", "removed": files[0]})

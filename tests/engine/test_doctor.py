@@ -318,6 +318,35 @@ def test_remedies_beside_a_running_writer(kind: str, tmp_path: Path) -> None:
         assert set(again[kind].seen.ids) == set(finding.seen.ids)
 
 
+def test_where_a_data_file_is_gone_the_table_goes_back_to_the_version_before_it(tmp_path: Path) -> None:
+    from memtui.engine.health.versions import plan_whole_restore
+
+    folder = tmp_path / "lancedb-pro"
+    PLANTED["D36"][1](folder)
+    ill = patient(folder, writable=True)
+    assert ill.engine is not None
+    finding = next(each for each in examine(ill).findings if each.kind == "D36")
+    assert finding.seen.evidence == (
+        "version 3 is the newest that needs none of them: 40 memories then, 45 now",
+    )
+    planned = plan_whole_restore(ill.engine.store, 3)
+    assert (planned.unread, planned.changes) == ((45, 40), ())
+    assert "not known by name" in planned.sentence
+    plan = plan_remedy(ill, finding)
+    assert [each.title for each in plan.steps] == ["go back to version 3"]
+    (done,) = carry_out_remedies(ill.engine, [plan], confirmed=True)
+    assert done["entry"] is not None
+    assert kinds(look(folder)) == []
+    assert sorted(_texts(folder)) == sorted(key_of(number) for number in range(40))
+    only = tmp_path / "only" / "lancedb-pro"
+    sound(only)
+    next((only / "memories.lance" / "data").glob("*.lance")).unlink()
+    ill = patient(only, writable=True)
+    finding = next(each for each in examine(ill).findings if each.kind == "D36")
+    assert finding.seen.evidence == ("no version that is left can do without them",)
+    assert "backup" in plan_remedy(ill, finding).refusal
+
+
 def test_a_damaged_newest_version_is_moved_away_and_the_one_before_opens(tmp_path: Path) -> None:
     from memtui.engine.health.maintenance import move_manifest_away
 

@@ -168,6 +168,22 @@ def _fold_and_prune(patient: Patient, finding: HealthFinding) -> tuple[TableStep
     return steps
 
 
+def _go_back(patient: Patient, finding: HealthFinding) -> tuple[TableStep, ...]:
+    """The newest version without the files that are gone; its words indexed again where they were not then."""
+    from memtui.engine.store.table_facts import has_text_index
+
+    store = patient.store
+    assert store is not None
+    gone = [each.rpartition("/")[2] for each in finding.seen.files]
+    version = None if patient.files is None else patient.files.newest_without(gone)
+    if version is None:
+        raise RefusedError(
+            "No version that is left can do without these files.", fix="Bring them back from a backup."
+        )
+    words = has_text_index(store.pin()) and not has_text_index(store.pin(version))
+    return (TableStep("restore", str(version)), *((_WORDS,) if words else ()))
+
+
 def _sentence(words: str) -> str:
     return f"{words[:1].upper()}{words[1:]}."
 
@@ -204,6 +220,7 @@ _PLANS: Mapping[str, Callable[[Patient, HealthFinding], ChangeSet | tuple[TableS
     "D27": _relink,
     "D30": _leftovers,
     "D32": _drop_names,
+    "D36": _go_back,
 }
 
 

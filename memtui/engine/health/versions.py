@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from memtui.engine.core.errors import MemtuiError
+from memtui.engine.core.errors import DamagedStoreError, MemtuiError
 from memtui.engine.core.text import counted
 
 if TYPE_CHECKING:
@@ -174,6 +174,8 @@ class WholeRestore:
     """Versions written since."""
     loses_words: bool = False
     """Whether the full-text index would go, which the agent searches words with."""
+    unread: tuple[int, int] | None = None
+    """Memories now and then, where those of now cannot be read: a file of theirs is gone; `changes` is empty."""
 
     def of(self, op: Literal["add", "remove", "change"]) -> int:
         """How many memories would be added, removed or changed."""
@@ -183,9 +185,15 @@ class WholeRestore:
     def sentence(self) -> str:
         """What would go with it, in one line."""
         lost = f"; the index {', '.join(self.indexes)} would go with it" if self.indexes else ""
+        if self.unread is not None:
+            now, then = self.unread
+            return (
+                f"the {now:,} memories of now cannot all be read, so what would go is not known by name; "
+                f"{then:,} there were then; {counted(self.later, 'version')} of all writers undone{lost}"
+            )
         return (
             f"{self.of('remove'):,} memories that came since would go, {self.of('change'):,} would be as they were, "
-            f"{self.of('add'):,} would come back; {self.later:,} versions of all writers are undone{lost}"
+            f"{self.of('add'):,} would come back; {counted(self.later, 'version')} of all writers undone{lost}"
         )
 
     def as_json(self) -> dict[str, Any]:
@@ -196,6 +204,7 @@ class WholeRestore:
             "later": self.later,
             "rows": [{"id": each.id, "op": each.op, "fields": list(each.fields)} for each in self.changes],
             "indexes_lost": list(self.indexes),
+            "unread": None if self.unread is None else {"now": self.unread[0], "then": self.unread[1]},
         }
 
 
@@ -209,8 +218,13 @@ def plan_whole_restore(store: Store, version: int) -> WholeRestore:
     now = store.pin(newest)
     lost = tuple(name for name in index_names(now) if name not in then)
     loses_words = has_text_index(now) and not has_text_index(store.pin(version))
-    changes = diff_versions(store, newest, version)
-    return WholeRestore(version, newest, changes, lost, newest - version, loses_words)
+    unread = None
+    try:
+        changes = diff_versions(store, newest, version)
+    except DamagedStoreError:
+        there = _rows_of(store.pin(version))  # what cannot be read itself is nothing to go back to
+        changes, unread = (), (now.count(), len(there))
+    return WholeRestore(version, newest, changes, lost, newest - version, loses_words, unread)
 
 
 def copy_version(

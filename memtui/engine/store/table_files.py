@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import uuid
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -118,6 +118,15 @@ class TableFiles:
     def missing(self) -> tuple[str, ...]:
         """Data files that the newest version needs and that are not there."""
         return tuple(sorted(self.named_now - set(self.data)))
+
+    def newest_without(self, names: Collection[str]) -> int | None:
+        """The newest version that holds data, all of it there, and none of these files; None where none is left."""
+        for manifest in reversed(self.manifests):
+            content = _content(manifest.path)
+            needed = _named(_manifest(content)) if content[-4:] == _MAGIC else frozenset()
+            if needed and needed <= set(self.data) and not needed & set(names):
+                return manifest.version
+        return None
 
     def cut(self) -> tuple[str, ...]:
         """Data files of the newest version whose end is not there: every whole one ends with Lance's mark."""

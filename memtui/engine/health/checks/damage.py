@@ -73,7 +73,23 @@ def _data_files(patient: Patient) -> Seen | None:
         words.append(f"{counted(len(cut), 'data file')} cut short")
     if spoilt:
         words.append(f"{counted(len(spoilt), 'data file')} whole in length, but not in what it holds")
-    return Seen(f"{' and '.join(words)}: the memories in them cannot be read", len(wrong), files=tuple(wrong))
+    return Seen(
+        f"{' and '.join(words)}: the memories in them cannot be read",
+        len(wrong),
+        files=tuple(wrong),
+        evidence=_before(patient, files.newest_without((*missing, *cut, *spoilt))),
+    )
+
+
+def _before(patient: Patient, version: int | None) -> tuple[str, ...]:
+    """What going back would cost, in rows."""
+    if version is None:
+        return ("no version that is left can do without them",)
+    said = f"version {version} is the newest that needs none of them"
+    if patient.store is None:
+        return (said,)
+    then, now = patient.store.pin(version).count(), patient.store.pin().count()
+    return (f"{said}: {counted(then, 'memory', 'memories')} then, {now:,} now",)
 
 
 def _spoilt(patient: Patient, files: TableFiles) -> tuple[str, ...]:
@@ -122,7 +138,7 @@ CHECKS = (
     Check(
         "D36", "data files", "facts", "S1", "lost",
         "recall fails whole as soon as it meets one of these rows",
-        "go back to a version that does not need them, or bring them back from a backup", _data_files,
+        "bring them back from a backup, or go back to a version that does not need them: --fix D36 --yes", _data_files,
         how="stop", safe=False, reversible=None, back="the newer version stays in the history",
         price="what was written since that version",
     ),

@@ -300,7 +300,10 @@ class HealthScreen(BaseScreen):
             agreed = plan.without_names()
             said = "; ".join(each.title for each in agreed.steps)
             held = f"held by names in the table, which go first: {plan.held}" if plan.held else ""
-            options = (*_ways(said, held or finding.check.price), Option("no", "leave it", ""))
+            costs = finding.check.price
+            if finding.check.how == "stop":
+                costs = f"stop the agent first; it costs {costs}"
+            options = (*_ways(said, held or costs), Option("no", "leave it", ""))
 
             def answered(answer: str | None) -> None:
                 if answer in ("cases", "yes"):
