@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
+from memtui.engine.core.hints import Hints
 from memtui.engine.core.javascript import LINE, LINE_START, SPACE, trim, utf16_len
 from memtui.engine.core.order_rules import hints, patterns
 
@@ -17,7 +18,7 @@ def instruction_like(text: str) -> str | None:
     "Assistant: ..." counts: memories are no chats.
     """
     lower = text.lower()
-    there = _hints_in(lower)
+    there = _hints().found_in(lower)
     if not there:
         return None
     by_hint, all_patterns = _by_hint(), patterns()
@@ -27,36 +28,9 @@ def instruction_like(text: str) -> str | None:
     return None
 
 
-_GRAM = 3
-"""Characters of the pieces by which hints are looked for; the shortest hint in ASCII has as many."""
-
-_SHORT = 400
-"""Characters of a text that is cheaper to cut into pieces than to look through once for each hint."""
-
-
-def _hints_in(lower: str) -> list[str]:
-    """The hints that a text in lower case holds. Each is looked for once, though many patterns share it."""
-    if not lower.isascii():
-        return [hint for hint in hints() if hint in lower]
-    if len(lower) > _SHORT:
-        return [hint for hint in _plain_hints() if hint in lower]
-    begun = _by_gram()
-    pieces = {lower[at : at + _GRAM] for at in range(len(lower) - _GRAM + 1)}
-    return [hint for gram in begun.keys() & pieces for hint in begun[gram] if hint in lower]
-
-
 @cache
-def _plain_hints() -> tuple[str, ...]:
-    return tuple(hint for hint in hints() if hint.isascii())
-
-
-@cache
-def _by_gram() -> dict[str, tuple[str, ...]]:
-    """The hints in ASCII by the piece that they begin with."""
-    found: dict[str, list[str]] = {}
-    for hint in _plain_hints():
-        found.setdefault(hint[:_GRAM], []).append(hint)
-    return {gram: tuple(each) for gram, each in found.items()}
+def _hints() -> Hints:
+    return Hints(hints())
 
 
 @cache

@@ -148,9 +148,7 @@ def find(sentence: str) -> Found:
         return Found(said, None, gate)
     sure = not wording.HEDGED.search(said, words)
     negated = _negated(said) if rule[1].kind == "correction" else ()
-    return Found(
-        _sentence(said), rule[1].kind, "" if sure else "unsure", sure, _name(*rule, said, sentence), negated
-    )
+    return Found(_sentence(said), rule[1].kind, "" if sure else "unsure", sure, _name(*rule), negated)
 
 
 def identifiers(text: str) -> list[str]:
@@ -269,7 +267,7 @@ _POINTS = re.compile(
 
 
 def _overruled(
-    said: str, rule: tuple[int, Rule], identifier: bool, led: bool, words: frozenset[str] | None
+    said: str, rule: tuple[int, Rule, str], identifier: bool, led: bool, words: frozenset[str] | None
 ) -> str:
     """The gate that a matching rule does not open."""
     kind, durable = rule[1].kind, rule[1].durable or led
@@ -286,8 +284,9 @@ def _overruled(
     return ""
 
 
-def _rule(said: str, spoken: Sequence[str], cjk: bool, identifier: bool) -> tuple[int, Rule] | None:
-    """The first rule that matches, with its number; corrections come first, identifiers before facts.
+def _rule(said: str, spoken: Sequence[str], cjk: bool, identifier: bool) -> tuple[int, Rule, str] | None:
+    """The first rule that matches, with its number and the words that it goes by; corrections come first,
+    identifiers before facts.
 
     `spoken` are the words of `said` in lower case.
     """
@@ -301,14 +300,15 @@ def _rule(said: str, spoken: Sequence[str], cjk: bool, identifier: bool) -> tupl
         numbers = {n for word in spoken for n in index.get(word, ())}
         numbers |= {n for n in _ALWAYS if ":" in said}
         tried = [(number, wording.LATIN[number]) for number in sorted(numbers)]
-    best: tuple[int, Rule] | None = None
+    best: tuple[int, Rule, str] | None = None
     for number, rule in tried:
         if rule.kind == "identifier" and not identifier:
             continue
         if best is not None and _ORDER[rule.kind] >= _ORDER[best[1].kind]:
             continue
-        if rule.pattern.search(said):
-            best = (number, rule)
+        match = rule.pattern.search(said)
+        if match is not None:
+            best = (number, rule, match[0])
     return best
 
 
@@ -329,10 +329,9 @@ def _by_word() -> dict[str, tuple[int, ...]]:
     return {word: tuple(numbers) for word, numbers in found.items()}
 
 
-def _name(number: int, rule: Rule, said: str, sentence: str) -> str:
+def _name(number: int, rule: Rule, words: str) -> str:
     """A rule in words: what it takes the sentence for, by which of its words, and its number."""
-    match = rule.pattern.search(said) or rule.pattern.search(sentence)
-    told = "" if match is None else match[0].strip(_AROUND)
+    told = words.strip(_AROUND)
     if len(told) > _TOLD:
         told = f"{told[:_TOLD].rsplit(' ', 1)[0].rstrip(_AROUND)} …"
     by = f' by "{told}"' if told else ""
