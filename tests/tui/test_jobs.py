@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import shutil
 import time
 from collections.abc import AsyncIterator, Callable
@@ -14,8 +15,9 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
-from memtui.engine import ListQuery, open_engine
+from memtui.engine import CancelToken, ListQuery, open_engine
 from memtui.tui.app import MemtuiApp
+from memtui.tui.calls import EngineCalls, Report, Work
 from memtui.tui.startup.open_store import opener
 from tests.conftest import NOW_MS
 from tests.engine.curate_world import rows_of, same_rows
@@ -132,6 +134,32 @@ async def opening(store: Path, size: tuple[int, int]) -> AsyncIterator[tuple[Mem
         yield app, pilot
 
 
+@asynccontextmanager
+async def late(store: Path, size: tuple[int, int]) -> AsyncIterator[tuple[MemtuiApp, Pilot[None]]]:
+    """The app on an engine each of whose answers comes late, some later than others."""
+    chance = random.Random(size[0])
+    plain = EngineCalls.call, EngineCalls.start
+
+    def delayed(work: Work) -> Work:
+        wait = chance.random() / 2
+
+        def run(token: CancelToken, report: Report) -> Any:
+            time.sleep(wait)
+            return work(token, report)
+
+        return run
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            EngineCalls,
+            "call",
+            lambda calls, slot, work, then, **more: plain[0](calls, slot, delayed(work), then, **more),
+        )
+        patch.setattr(EngineCalls, "start", lambda calls, slot, work: plain[1](calls, slot, delayed(work)))
+        async with browsing(store, size=size) as (app, pilot):
+            yield app, pilot
+
+
 def archive_one(store: Path) -> None:
     """The change of yesterday."""
     around = {"HOME": str(store.parent), "MEMTUI_STATE_DIR": str(store.parent / "state")}
@@ -147,7 +175,7 @@ def archive_one(store: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("start", [browsing, opening], ids=["open", "being opened"])
+@pytest.mark.parametrize("start", [late, opening], ids=["answering late", "being opened"])
 @pytest.mark.parametrize("size", SIZES[:2], ids=["80x24", "120x36"])
 @pytest.mark.parametrize("job", JOBS.values(), ids=JOBS)
 async def test_a_job_is_done_with_so_many_keys_typed_at_once(

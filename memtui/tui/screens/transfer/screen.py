@@ -13,6 +13,7 @@ from textual.timer import Timer
 from textual.widgets import Input
 
 from memtui.engine import Cancelled, CancelToken, MemtuiError, Progress
+from memtui.tui.actions.action import Action
 from memtui.tui.actions.table import bindings
 from memtui.tui.base_screen import BaseScreen
 from memtui.tui.calls import Report
@@ -411,6 +412,11 @@ class TransferScreen(BaseScreen):
         if action in _ACTS:
             return self._waiting is None and self._able("", action, "")
         return True
+
+    def holds(self, key: Action | None, able: bool = True) -> bool:
+        """As on every screen; a key that cannot act yet also waits for the sums, which decide what may be written."""
+        undecided = (key is None or not able) and self.calls_busy("sums")
+        return undecided or super().holds(key, able)
 
     def action_next(self) -> None:
         if (run := self.run) is not None:
