@@ -284,7 +284,11 @@ def _report(
 
 def _way_back(done: dict[str, Any]) -> str:
     """How to undo what was done, as a command; empty where there is none."""
+    from memtui.engine.health import check_named
+
     receipt = done.get("receipt")
+    if "kind" in done and check_named(done["kind"]).reversible is False:
+        return ""
     if receipt is not None:
         before = receipt["version_before"]
         return f"the table as it was: memtui versions restore {before} --yes, while version {before} lives"

@@ -46,9 +46,7 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("--past keeps the memories; --hard deletes them.", fix="Give one of them.")
     engine = open_to_change(args)
     if args.past:
-        return carry_out(
-            engine, engine.curate.past(chosen_ids(engine, args), drop_names=args.drop_names), args
-        )
+        return carry_out(engine, engine.curate.past(_ids(engine, args), drop_names=args.drop_names), args)
     ids = _ids(engine, args)
     planned = engine.curate.forget(
         ids,
@@ -61,15 +59,19 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _ids(engine: Engine, args: argparse.Namespace) -> list[str]:
-    """As for every command; with --shrink-history also whole ids that the journal remembers as deleted."""
-    if not args.shrink_history or args.where is not None:
+    """As for every command; also whole ids of what is deleted: with --shrink-history those that the journal
+    remembers, with --past those that older versions hold."""
+    if args.where is not None or not (args.shrink_history or args.past):
         return chosen_ids(engine, args)
     found = []
     for each in args.ids:
         try:
             found += chosen_ids(engine, argparse.Namespace(ids=[each], where=None))
         except UsageError:
-            if not engine.curate.history(each):
+            if args.past:
+                if each not in engine.curate.past([each]).ids:
+                    raise
+            elif not engine.curate.history(each):
                 raise
             found.append(each)
     return found or chosen_ids(engine, args)

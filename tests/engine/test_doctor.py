@@ -318,6 +318,32 @@ def test_remedies_beside_a_running_writer(kind: str, tmp_path: Path) -> None:
         assert set(again[kind].seen.ids) == set(finding.seen.ids)
 
 
+def test_a_removed_secret_goes_from_the_older_versions(tmp_path: Path) -> None:
+    folder = tmp_path / "lancedb-pro"
+    PLANTED["D28"][1](folder)
+    ill = patient(folder, writable=True)
+    assert ill.engine is not None
+    finding = next(each for each in examine(ill).findings if each.kind == "D28")
+    assert key_of(90) in finding.seen.evidence
+    before = _texts(folder)
+    plan = plan_remedy(ill, finding)
+    assert plan.changes is not None
+    assert plan.changes.conflicts == ()
+    assert plan.changes.ids == (key_of(90),)
+    (done,) = carry_out_remedies(ill.engine, [plan], confirmed=True)
+    assert done["entry"] is not None
+    assert "D28" not in kinds(look(folder))
+    assert _texts(folder) == before
+    left = [
+        each for each in folder.rglob("*") if each.is_file() and b"sk-abcdefghijklmnop" in each.read_bytes()
+    ]
+    assert left == []
+    (receipt,) = ill.engine.curate.receipts_of_entry(done["entry"])
+    assert (receipt["clean"], receipt["memories"][0]["why"]) == (True, "was removed before")
+    unknown = ill.engine.curate.past(["00000000-dead-4000-8000-000000000000"])
+    assert [each.reason for each in unknown.conflicts] == ["gone"]
+
+
 def test_where_a_data_file_is_gone_the_table_goes_back_to_the_version_before_it(tmp_path: Path) -> None:
     from memtui.engine.health.versions import plan_whole_restore
 

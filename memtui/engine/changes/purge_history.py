@@ -23,6 +23,7 @@ from memtui.engine.store.table_facts import tag_names
 if TYPE_CHECKING:
     from memtui.engine.changes.journal import Journal
     from memtui.engine.store.snapshot import Snapshot
+    from memtui.engine.store.table import Store
     from memtui.engine.store.writer import Writer
 
 
@@ -31,6 +32,8 @@ _COUNTED = 200
 
 _SHORTEST = 12
 """Shorter texts stand in many memories; finding one says nothing."""
+
+_NO_LONGER = "removed before; older versions hold it"
 
 _TOKEN = re.compile(r"\w{8,}")
 """A run of characters that the index keeps as one word, long enough to be rare."""
@@ -48,37 +51,36 @@ def plan_past(
 
     The whole table loses its older versions, and the journal what it holds of these memories: their changes
     so far can no longer be taken back. Copies in other files are listed and stay. Names in the table hold its older
-    versions: with `drop_names` they go as well, without it nothing can.
+    versions: with `drop_names` they go as well, without it nothing can. A memory that is no longer in the table
+    counts as long as an older version holds it.
     """
     found = read(bureau, ids)
-    entries, older = _journalled(list(found.rows)[:_COUNTED], journal)
+    gone = _only_older(bureau.store, [each.id for each in found.conflicts if each.reason == "gone"])
+    entries, older = _journalled([*found.rows, *gone][:_COUNTED], journal)
     folder = bureau.store.folder
     copies = find_copies(folder, older, mirrors) if folder is not None and older else []
     names = tag_names(bureau.store.pin())
     warnings = ["The whole table loses its older versions.", *words_of_names(names, going=drop_names)]
     if entries:
-        what = "it" if len(found.rows) == 1 else "them"
+        what = "it" if len(found.rows) + len(gone) == 1 else "them"
         count = "1 entry" if len(entries) == 1 else f"{len(entries)} entries"
         warnings.append(f"What {count} of the journal told of {what} goes: that can no longer be taken back.")
     if copies:
         warnings.append(f"{len(copies)} copies in other files stay: see where.")
-    count = counted(len(found.rows), "memory", "memories")
+    count = counted(len(found.rows) + len(gone), "memory", "memories")
+    kept, removed = {"history": "kept"}, {"history": "removed"}
     return ChangeSet(
         action=CLEAN,
         title=f"{count}: history removed",
-        changes=tuple(
-            Change(
-                each,
-                "edit",
-                {"history": "kept"},
-                {"history": "removed"},
-                title=row.memory.title,
-                scope=row.memory.scope,
-            )
-            for each, row in found.rows.items()
+        changes=(
+            *(
+                Change(each, "edit", kept, removed, title=row.memory.title, scope=row.memory.scope)
+                for each, row in found.rows.items()
+            ),
+            *(Change(each, "edit", kept, removed, title=_NO_LONGER) for each in gone),
         ),
         version=found.version,
-        conflicts=tuple(found.conflicts),
+        conflicts=tuple(each for each in found.conflicts if each.id not in gone),
         warnings=tuple(warnings),
         copies=tuple({**each.as_json(), "goes": False} for each in copies),
         shrinks=True,
@@ -140,6 +142,20 @@ def _journalled(ids: Sequence[str], journal: Journal | None) -> tuple[set[int], 
             if isinstance(row.before.get("text"), str):
                 older[each] = row.before["text"]
     return entries, older
+
+
+def _only_older(store: Store, ids: Sequence[str]) -> tuple[str, ...]:
+    """Those of the ids that an older version holds; the newest has none of them."""
+    left = dict.fromkeys(ids)
+    for number, _ in reversed(store.versions()):
+        if not left:
+            break
+        try:
+            for each in _strings(store.pin(number), list(left)):
+                left.pop(each, None)
+        except MemtuiError:  # cleaned away meanwhile
+            continue
+    return tuple(each for each in dict.fromkeys(ids) if each not in left)
 
 
 def _strings(pin: Snapshot, ids: Sequence[str]) -> dict[str, list[str]]:
@@ -219,7 +235,11 @@ def _receipt(
         if len(ids) == 1
         else "history removed, the memories stay",
         "memories": [
-            {"id": each, "text_sha256": hashed("\n".join(now.get(each, ())[:1])), "why": "stays"}
+            {
+                "id": each,
+                "text_sha256": hashed("\n".join(now.get(each, ())[:1])),
+                "why": "stays" if each in now else "was removed before",
+            }
             for each in ids
         ],
         "clean": not (present or indexed or left or traces.files),

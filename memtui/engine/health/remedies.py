@@ -168,6 +168,12 @@ def _fold_and_prune(patient: Patient, finding: HealthFinding) -> tuple[TableStep
     return steps
 
 
+def _past(patient: Patient, finding: HealthFinding) -> ChangeSet:
+    """The older versions go, and what the journal holds of these memories."""
+    assert patient.engine is not None
+    return patient.engine.curate.past(finding.seen.ids)
+
+
 def _go_back(patient: Patient, finding: HealthFinding) -> tuple[TableStep, ...]:
     """The newest version without the files that are gone; its words indexed again where they were not then."""
     from memtui.engine.store.table_facts import has_text_index
@@ -218,6 +224,7 @@ _PLANS: Mapping[str, Callable[[Patient, HealthFinding], ChangeSet | tuple[TableS
     "D24": _repair("times"),
     "D26": _repair("metadata"),
     "D27": _relink,
+    "D28": _past,
     "D30": _leftovers,
     "D32": _drop_names,
     "D36": _go_back,

@@ -18,7 +18,7 @@ _INVERTED_DIGITS = 20
 
 _FOOTER = 16
 
-RESTORE = "Restore the folder from a backup, or go back to an earlier version of the table."
+RESTORE = "Restore the folder from a backup, or go back to an earlier version: memtui doctor says which and does it."
 
 
 @dataclass(frozen=True, slots=True)
