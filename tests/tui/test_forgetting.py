@@ -99,8 +99,16 @@ async def test_with_every_trace_no_version_holds_it_and_undo_says_so(tmp_path):
         assert "nothing of it" in shown
         assert "sha256" in shown
         assert memory not in shown
+        assert "forgotten with every trace" in shown
         await press(pilot, "u")
-        assert "Entry 1: Its contents were removed for good." in said(app)
+        await until(pilot, lambda: "contents were removed for good" in said(app))
+        for key in ("x", "enter"):  # its receipt is all that is left of it
+            await press(pilot, key)
+            await until(pilot, lambda: isinstance(app.screen, Sheet))
+            assert "LOOKED FOR AFTERWARDS" in screen_text(app)
+            assert "older versions not found" in " ".join(screen_text(app).split())
+            await press(pilot, "escape")
+            await until(pilot, lambda: not isinstance(app.screen, Sheet))
     files = (path for path in (store / "memories.lance").rglob("*") if path.is_file())
     assert not any(memory.encode() in path.read_bytes() for path in files)
 

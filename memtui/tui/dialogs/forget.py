@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine import History, Outcome, counted
+from memtui.engine import History, Outcome, counted, one_line
 from memtui.paths import questions_file
 from memtui.tui.dialogs.choose_one import ChooseOne, Option
 from memtui.tui.dialogs.sheet import Section, Sheet, SheetLine
@@ -128,10 +128,15 @@ def receipt_sheet(receipt: Mapping[str, Any], warnings: Sequence[str]) -> Sheet:
         SheetLine(str(each["id"])[:8], f"{each['path']} line {each['line']} ({each['kind']})")
         for each in receipt["copies_left"]
     ]
+    hashes = [
+        SheetLine(one_line(str(each["id"]))[:8], str(each.get("text_sha256") or "deleted before"))
+        for each in receipt["memories"]
+    ]
     twins = [SheetLine(each[:8], ", ".join(others)) for each, others in receipt["same_text"].items()]
     sections = [Section("LOOKED FOR AFTERWARDS", tuple(lines))]
     sections += [Section("COPIES THAT STAY IN OTHER FILES", tuple(left))] if left else []
     sections += [Section("OTHER MEMORIES WITH THE SAME TEXT", tuple(twins))] if twins else []
+    sections.append(Section("MEMORIES, BY THE SHA-256 OF THEIR TEXTS", tuple(hashes)))
     return Sheet("History removed" if stays else "Forgotten", intro, warnings, sections)
 
 

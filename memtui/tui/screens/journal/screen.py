@@ -14,6 +14,7 @@ from memtui.tui.actions.table import bindings
 from memtui.tui.base_screen import BaseScreen
 from memtui.tui.dialogs.change_preview_view import SHOWN
 from memtui.tui.dialogs.choose_one import ChooseOne, Option
+from memtui.tui.dialogs.forget import receipt_sheet
 from memtui.tui.dialogs.unlock import unlocked
 from memtui.tui.host import host
 from memtui.tui.layout import Arrangement
@@ -21,7 +22,7 @@ from memtui.tui.messages import ShowEntry, ShowInBrowse
 from memtui.tui.no_store import RETRY, of_session
 from memtui.tui.paint.numbers import full
 from memtui.tui.screens.journal import view
-from memtui.tui.screens.journal.state import MOST, JournalState, why_not_redo, why_not_undo
+from memtui.tui.screens.journal.state import MOST, REMOVED, JournalState, why_not_redo, why_not_undo
 from memtui.tui.session import Session
 from memtui.tui.widgets.layout_container import LayoutContainer
 from memtui.tui.widgets.panel import Panel
@@ -173,7 +174,11 @@ class JournalScreen(BaseScreen):
     @on(RowList.Opened, "#timeline")
     def _opened(self, event: RowList.Opened) -> None:
         event.stop()
-        self.action_other()
+        entry = self.state.entry(self.state.shown)
+        if entry is not None and entry.title.endswith(REMOVED) and self.state.receipts:
+            self.action_receipts()  # of its memories nothing else is left
+        else:
+            self.action_other()
 
     @on(StatePanel.Chosen)
     async def _chosen(self, message: StatePanel.Chosen) -> None:
@@ -194,6 +199,7 @@ class JournalScreen(BaseScreen):
             "break_lock": self.state.lock is not None and self.state.lock.stale,
             "browse": bool(self.state.rows),
             "copy": entry is not None,
+            "receipts": bool(self.state.receipts),
         }
         return True if able.get(action, True) else None
 
@@ -201,7 +207,7 @@ class JournalScreen(BaseScreen):
         """Take the entry back, or say why that cannot be."""
         entry = self.state.entry(self.state.shown)
         why = why_not_undo(entry) if entry is not None else ""
-        if entry is not None and why:
+        if entry is not None and why and not entry.title.endswith(REMOVED):  # some of it may be left
             self.flash(host(self).keys.words(f"Entry {full(entry.entry)}: {why}"), "note")
             return
         self.staging.undo(self.state.shown)
@@ -266,6 +272,11 @@ class JournalScreen(BaseScreen):
         ]
         document = {**entry.as_json(), "changes": rows}
         host(self).copy(dump_json(document, ensure_ascii=False, indent=1), "entry")
+
+    def action_receipts(self) -> None:
+        """Open the receipt of the entry, the last one where there are several."""
+        if self.state.receipts:
+            self.app.push_screen(receipt_sheet(self.state.receipts[-1], ()))
 
     def action_other(self) -> None:
         here = self.query_one("#rows").has_focus

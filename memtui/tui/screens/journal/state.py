@@ -42,7 +42,7 @@ class JournalState:
 def why_not_undo(entry: JournalEntry) -> str:
     """Why an entry cannot be taken back; empty when it can."""
     if entry.title.endswith(REMOVED):
-        return "Its contents were removed for good."
+        return "Its texts were removed for good; nothing of them is left to bring back."
     if entry.state == "left":
         return "It was cut off and left as it was."
     if entry.state == "undone":
@@ -53,7 +53,7 @@ def why_not_undo(entry: JournalEntry) -> str:
 def why_not_redo(entry: JournalEntry) -> str:
     """Why an entry cannot be made again; empty when it can."""
     if entry.title.endswith(REMOVED):
-        return "Its contents were removed for good."
+        return "Its texts were removed for good."
     if entry.state != "undone":
         return "It is not undone."
     return ""

@@ -14,7 +14,7 @@ from memtui.tui.dialogs.change_preview_view import SHOWN, change_lines, heading,
 from memtui.tui.paint.cells import crop, fit, right, tilde
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import ago, full
-from memtui.tui.screens.journal.state import JournalState, between, why_not_undo
+from memtui.tui.screens.journal.state import REMOVED, JournalState, between, why_not_undo
 from memtui.tui.widgets.row_list import Row
 
 STATES = {"applied": "", "undone": "undone", "interrupted": "cut off", "left": "left"}
@@ -24,6 +24,9 @@ STATE_CELLS = 8
 ACTION_CELLS = 8
 
 NUMBER_CELLS = 6
+
+_GONE = {"forget": "forgotten with every trace", "clean": "history removed"}
+"""What an entry did whose texts are gone with the memories."""
 
 
 def moment(ms: int, zone: tzinfo | None) -> datetime:
@@ -100,6 +103,8 @@ def _title(entry: JournalEntry) -> str:
     """What it was about, else what it did; the count of memories stands in its own column."""
     if subject := entry.detail.get("subject"):
         return one_line(str(subject))
+    if entry.title.endswith(REMOVED):
+        return _GONE.get(entry.action, "of memories that were forgotten since: texts removed")
     shown = counted(entry.rows, "memory", "memories")
     return one_line(entry.title.removeprefix(f"{shown}: ").removeprefix(f"{shown} "))
 
@@ -116,26 +121,29 @@ def detail(
     facts = [
         ("when", f"{when:%Y-%m-%d %H:%M:%S}, {ago(entry.time_ms, now_ms)}"),
         ("who", one_line(str(entry.detail.get("client") or "you, with memtui"))),
-        ("what", one_line(entry.title)),
+        ("what", one_line(_title(entry) if entry.title.endswith(REMOVED) else entry.title)),
         ("version", f"{full(entry.version_before)} {glyphs.forth} {_after(entry)}"),
         ("state", keys.words(_state(entry, state.found.get(entry.entry, "")))),
     ]
     if entry.undoes is not None:
         facts.append(("takes back", f"entry {full(entry.undoes)}"))
     lines.append(Content())
-    lines += [
-        Content.assemble(
-            " ", (fit(name, 12), "$dim"), (crop(text, width - 14, glyphs.ellipsis), "$foreground")
-        )
-        for name, text in facts
-    ]
+    for name, text in facts:
+        for i, part in enumerate(Content(text).wrap(max(12, width - 14)) or [Content()]):
+            label = fit(name if i == 0 else "", 12)
+            lines.append(Content.assemble(" ", (label, "$dim"), (part.plain, "$foreground")))
     lines.append(Content())
     rows = [Row((line,)) for line in lines]
     if state.rows is None:
         return [*rows, Row((Content.styled(" reading its memories", "$dim"),))]
     for receipt in state.receipts:
-        rows += [Row((line,)) for line in receipt_lines(receipt, width, zone, glyphs)]
+        rows += [
+            Row((line,)) for line in receipt_lines(receipt, width, zone, glyphs, keys.cap("journal.receipts"))
+        ]
+    told = {each["id"] for receipt in state.receipts for each in receipt.get("memories") or ()}
     for each in state.rows[:SHOWN]:
+        if each.id in told and not (each.before or each.after or each.id in state.titles):
+            continue  # the receipt names it; of its text nothing is left to be shown
         change = _change(each, state.titles.get(each.id, ""))
         rows += [Row((line,)) for line in change_lines(change, width, glyphs)]
     if not state.rows and entry.rows and not state.receipts:
@@ -155,7 +163,7 @@ def detail(
 
 
 def receipt_lines(
-    receipt: Mapping[str, Any], width: int, zone: tzinfo | None, glyphs: Glyphs
+    receipt: Mapping[str, Any], width: int, zone: tzinfo | None, glyphs: Glyphs, key: str
 ) -> list[Content]:
     """The receipt of a forget: whether anything of it was found, where it was looked for, the hashes of the texts."""
     found, searched = receipt.get("found") or {}, receipt.get("searched") or {}
@@ -183,7 +191,10 @@ def receipt_lines(
         ("file", one_line(tilde(str(receipt.get("file", ""))))),
     ]
     mark, style = (glyphs.mark, "bold $ok") if clean else (glyphs.warn, "bold $stale")
-    lines = [Content.assemble((f" {mark} ", style), ("RECEIPT", "bold $heading"))]
+    title = Content.assemble(
+        (f" {mark} ", style), ("RECEIPT", "bold $heading"), (f"   {key} opens it", "$key")
+    )
+    lines = [title]
     for name, text in facts:
         parts = Content(text).wrap(max(12, width - 16)) or [Content()]
         for i, part in enumerate(parts):
