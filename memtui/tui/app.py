@@ -226,6 +226,10 @@ class MemtuiApp(SessionApp):
         elif name in ("open", "make", "bring"):
             self._wanted_mode = "transfer" if name == "bring" else ""
             self._ask_store("" if name == "open" else NEW_STORE)
+        elif name == "connect":
+            from memtui.tui.no_store import connecting
+
+            self.push_screen(connecting())
         elif name in ("store", "new"):
             self._store.open(str(value), make=name == "new")
         elif name == "retry":

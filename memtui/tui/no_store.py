@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from memtui.engine import one_line
 from memtui.tui.session import Session
 from memtui.tui.widgets.state_panel import Choice, State, failed
+
+if TYPE_CHECKING:
+    from memtui.tui.dialogs.sheet import Sheet
 
 DEMO = Choice(
     "demo", "open the demo store", "a year of an invented team, ready in seconds", key="home.open-demo"
@@ -14,13 +19,9 @@ OPEN = Choice("open", "open a store", "a folder, a LanceDB URI, a discovered nam
 
 MAKE = Choice("make", "make a store", "empty, in a folder that you name")
 
-BRING = Choice("bring", "bring memories in", "from an export, notes, JSON, CSV")
+BRING = Choice("bring", "bring memories in", "ChatGPT, Claude, mem0, Obsidian, CSV and more")
 
-CONNECT = (
-    "connect",
-    "memtui mcp --print-config claude (codex, cursor, vscode, openclaw) prints what to paste",
-)
-"""How an agent comes to a store, once there is one."""
+CONNECT = Choice("connect", "connect an agent", "claude, codex, cursor, vscode, openclaw")
 
 RETRY = Choice("retry", "try again", key="app.reload")
 
@@ -53,4 +54,29 @@ def no_store(session: Session) -> State:
     )
     if len(session.looked_at) > len(looked):
         facts += (("", f"and {len(session.looked_at) - len(looked)} more"),)
-    return State("empty", "no memory store was found", (*facts, CONNECT), (DEMO, OPEN, MAKE, BRING))
+    return State("empty", "no memory store was found", facts, (DEMO, OPEN, MAKE, BRING, CONNECT))
+
+
+def connecting() -> Sheet:
+    """How an agent comes to a store: the command that prints what to paste for each, and where it goes."""
+    from memtui.engine.clients import HOSTS, WHERE
+    from memtui.tui.dialogs.sheet import Section, Sheet, SheetLine
+
+    command = "memtui mcp --rw --as main --store FOLDER --print-config"
+    intro = (
+        "memtui gives a store to an agent as a server of tools (MCP), which the agent starts by itself. It needs the "
+        "extra: pip install 'memtui[mcp]'.",
+        "In a shell; FOLDER is the store, main whose memories it reads and writes; without --rw it only reads.",
+    )
+    print_it = tuple(SheetLine(each, f"{command} {each}") for each in HOSTS)
+    paste_it = tuple(SheetLine(each, WHERE[each]) for each in HOSTS)
+    then = (
+        SheetLine("calls", "0 Agents shows them as they come"),
+        SheetLine("OpenClaw", "an agent of its own needs nothing: open the store that it uses"),
+    )
+    sections = [
+        Section("PRINTS WHAT TO PASTE", print_it),
+        Section("WHERE IT GOES", paste_it),
+        Section("THEN", then),
+    ]
+    return Sheet("Connect an agent", intro, (), sections)

@@ -19,23 +19,28 @@ from memtui.tui.actions.table import bindings
 from memtui.tui.calls import EngineCalls
 from memtui.tui.host import host
 from memtui.tui.messages import RunFailed, RunFinished
-from memtui.tui.paint.cells import crop, crop_start, tilde
+from memtui.tui.no_store import BRING, CONNECT, DEMO
+from memtui.tui.paint.cells import across, crop, crop_start, tilde
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import ago
 from memtui.tui.widgets.panel import Panel
 from memtui.tui.widgets.row_list import Row, RowList
 from memtui.tui.widgets.text_lines import CleanInput
 
+FIRST_STORE = "memories"
+"""What a first store is called, in the home folder."""
+
 MOST_FOLDERS = 40
 """Folders that are offered below a typed path."""
 
-Kind = Literal["before", "discovered", "folder", "new"]
+Kind = Literal["before", "discovered", "folder", "new", "way"]
 
 HEADINGS: Mapping[Kind, str] = {
     "before": "OPENED BEFORE",
     "discovered": "DISCOVERED",
     "folder": "FOLDERS",
     "new": "MAKE",
+    "way": "OR",
 }
 
 
@@ -51,6 +56,13 @@ class Place:
     """When a table in it was last written; None where that is not known."""
     store: bool = True
     """Whether a table lies in it; other folders are only on the way."""
+
+
+def ways() -> list[Place]:
+    """What else there is to do where no store is known."""
+    return [
+        Place("way", each.name, f"{each.label}: {each.hint}", store=False) for each in (DEMO, BRING, CONNECT)
+    ]
 
 
 def last_written(folder: Path) -> int | None:
@@ -140,30 +152,38 @@ class PlaceRows(RowList):
     said: str = "looking"
 
     def paint(self, width: int) -> Sequence[Row]:
-        if not self.found:
-            return [Row((Content.styled(f"  {one_line(self.said)}", "$dim"),))]
         rows: list[Row] = []
+        if self.said:
+            told = Content.styled(one_line(self.said), "$dim").wrap(max(12, width - 4))
+            rows.append(Row(tuple(Content.assemble("  ", line) for line in told)))
         kind = ""
         for each in self.found:
             if each.kind != kind:
                 kind = each.kind
                 title = Content.styled(f" {HEADINGS[each.kind]}", "bold $heading")
                 rows.append(Row((title,) if not rows else (Content(), title)))
-            rows.append(Row((self._line(each, width, host(self).glyphs),), f"{each.kind} {each.value}"))
+            rows.append(Row(self._lines_of(each, width, host(self).glyphs), f"{each.kind} {each.value}"))
         return rows
 
-    def _line(self, each: Place, width: int, glyphs: Glyphs) -> Content:
+    def _lines_of(self, each: Place, width: int, glyphs: Glyphs) -> tuple[Content, ...]:
+        """A place and what it is; below it, where both do not fit beside each other."""
+        if each.kind == "way":
+            label, _, hint = each.what.partition(": ")
+            return (Content.styled(across(f"  {label}", hint, max(12, width - 1)), "$foreground"),)
         when = "" if each.written_ms is None else f"written {ago(each.written_ms, host(self).now_ms())}"
         far = "   ".join(part for part in (each.what, when) if part)
-        far = crop(far, width * 3 // 5, glyphs.ellipsis)
-        name = crop_start(tilde(each.value), max(8, width - 6 - len(far)), glyphs.ellipsis)
-        gap = max(1, width - 4 - Content(name).cell_length - Content(far).cell_length)
         style = "$foreground" if each.store or each.kind == "new" else "$dim"
-        return Content.assemble("  ", (name, style), " " * gap, (far, "$dim"), " ")
+        place = tilde(each.value)
+        gap = width - 4 - Content(place).cell_length - Content(far).cell_length
+        if gap > 0:
+            return (Content.assemble("  ", (place, style), " " * gap, (far, "$dim"), " "),)
+        name = crop_start(place, max(8, width - 4), glyphs.ellipsis)
+        told = crop(far, max(8, width - 6), glyphs.ellipsis)
+        return (Content.assemble("  ", (name, style)), Content.assemble("    ", (told, "$dim")))
 
 
 class OpenStore(QuickModal["tuple[str, str] | None"]):
-    """Returns "store" or "new" with the place taken; None when closed."""
+    """Returns "store" or "new" with the place taken, or another way out by its name; None when closed."""
 
     DEFAULT_CSS = """
     OpenStore Panel { width: 120; max-width: 96%; height: 26; max-height: 94%; border: round $frame-focus; }
@@ -219,7 +239,14 @@ class OpenStore(QuickModal["tuple[str, str] | None"]):
         rows = self.query_one(PlaceRows)
         rows.found = [*known, *folders(text.strip(), self._cwd)]
         nothing = "Nothing was opened before and nothing is discovered: type a folder, or where to make one."
-        rows.said = said or (nothing if self._looked else "looking")
+        unknown = self._looked and not self._known
+        if unknown and not text.strip():
+            rows.found = [*folders(f"~{os.sep}{FIRST_STORE}", self._cwd), *ways()]
+        rows.said = said or (
+            "looking" if not self._looked else nothing if unknown and not text.strip() else ""
+        )
+        if self._looked and not rows.found and not rows.said:
+            rows.said = "No place known here holds these words, and no folder begins with them."
         keys = [f"{each.kind} {each.value}" for each in rows.found if each.kind != "new" or self._fill]
         rows.repaint(keys[0] if keys else "")  # a slip of the hand makes no store: one has to go to that row
         rows.scroll_home(animate=False)
@@ -240,6 +267,8 @@ class OpenStore(QuickModal["tuple[str, str] | None"]):
         if kind == "folder" and place is not None and not place.store:
             self.query_one(Input).value = tilde(value) + os.sep
             self.query_one(Input).cursor_position = len(self.query_one(Input).value)
+        elif kind == "way":
+            self.dismiss((value, ""))
         elif value:
             self.dismiss(("new" if kind == "new" else "store", value))
 

@@ -211,7 +211,10 @@ def newest_rows(
 ) -> list[LinkRow]:
     """The newest memories, one a line."""
     if not memories:
-        return [LinkRow(Content.styled("nothing yet", "$dim"))]
+        ways = "nothing yet: 5 Transfer brings memories in, 7 Capture keeps a talk, 0 Agents says who is connected"
+        return [
+            LinkRow(line) for line in Content.styled(ways, "$dim").wrap(max(12, width - 1))[: max(1, height)]
+        ]
     scope_width = 16 if width >= 70 else 0
     rows = []
     for memory in memories[: max(1, height)]:
