@@ -27,7 +27,7 @@ from memtui.engine.capture.stages.session_text import summarize_messages
 from memtui.engine.capture.stages.transcript import utf16_tail
 from memtui.engine.capture.trace import Message
 from memtui.engine.changes.change_set import ChangeSet
-from memtui.engine.core.errors import MemtuiError, RefusedError, UsageError
+from memtui.engine.core.errors import EmbeddingError, MemtuiError, RefusedError, UsageError
 from memtui.engine.core.text import counted
 
 if TYPE_CHECKING:
@@ -72,13 +72,20 @@ def plan_compaction(
     """Plan to merge old memories that say nearly the same.
 
     `sound` leaves out what the plugin takes along by mistake: rows that are no longer valid, archived ones, rows made
-    from files or reflections; and it never merges across scopes or categories.
+    from files or reflections; and it never merges across scopes or categories. Raises EmbeddingError where there are
+    groups and none of them gets a vector.
     """
     given = plugin_config({"memoryCompaction": {**(config or {}), "enabled": True}}, {})
     settings = given.compaction or CompactionSettings()
     world = world_of(context, given, Path())
-    groups = jobs.compact(world, settings, force=True, groups=_sound_groups if sound else None)
+    failed: list[EmbeddingError] = []
+    groups = jobs.compact(world, settings, force=True, groups=_sound_groups if sound else None, failed=failed)
+    if failed and not groups:
+        raise failed[0]
     warnings = [note for group in groups for note in job_faults.of_cluster(group, context.now_ms)]
+    if failed:
+        stay = counted(len(failed), "group stays as it is", "groups stay as they are")
+        warnings.append(f"{stay}: {failed[0].message}")
     merged = sum(len(group) for group in groups)
     title = f"{merged} memories compacted into {len(groups)}"
     return _planned(
@@ -115,7 +122,7 @@ def plan_dream(context: CaptureContext, config: Mapping[str, Any] | None = None)
         "dream",
         f"{counted(changed, 'memory', 'memories')} changed by dreaming",
         phases,
-        tuple(job_faults.of_dream(world, settings.light, before)),
+        (*counts["errors"], *job_faults.of_dream(world, settings.light, before)),
     )
 
 

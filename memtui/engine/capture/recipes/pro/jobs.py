@@ -49,12 +49,18 @@ Groups = Callable[[Sequence[StoredRow], CompactionSettings, int], list[list[Stor
 
 
 def compact(
-    world: World, settings: CompactionSettings, *, force: bool = False, groups: Groups | None = None
+    world: World,
+    settings: CompactionSettings,
+    *,
+    force: bool = False,
+    groups: Groups | None = None,
+    failed: list[EmbeddingError] | None = None,
 ) -> list[list[StoredRow]]:
     """Merge old rows that say nearly the same; the groups that were merged.
 
     The state file is written before the work, as the plugin writes it. `force` ignores the pause between runs and
-    leaves that file alone; `groups` finds the groups in place of the plugin's rule.
+    leaves that file alone; `groups` finds the groups in place of the plugin's rule. Why a group stays as it is, as its
+    text got no vector, is added to `failed`.
     """
     if not force:
         path = f"{world.state_folder}/{STATE}"
@@ -73,7 +79,9 @@ def compact(
         merged = compaction_merge(members, world.now_ms)
         try:
             vector = world.embed(merged.text)
-        except EmbeddingError:
+        except EmbeddingError as error:
+            if failed is not None:
+                failed.append(error)
             continue  # its rows stay as they are
         done.append(members)
         world.add(
