@@ -15,6 +15,14 @@ first (.59, .28), a memory that holds all of meaning, words and keywords (.58, .
 .27), words of the question to the letter (.59, .27), words that no memory has (.58, .26), whether a number, a name or a
 time is asked for that the first three have not (.48, .22), whether the first asks itself (.61, .28), how long the
 question is. Forty of them together overfit.
+
+Tried again on halves of the scopes: signals chosen step by step among 33 on one half (mean and spread of what is met
+over the pool, best cosine, BM25 and its share, unmet weight, whether the memory is a question) and judged on the other,
+at the same false alarms: removed -.07 [-.12, -.04], elsewhere -.14 [-.19, -.10], 286 questions each. The best alone tell
+those whose answer was removed apart with an area under the curve of .75 in dialogues, .71 in chats, .60 in notes.
+That more answered questions are said to have no answer in chats (6 of 58) is within its interval, and nothing tried
+explains it: length of the memories found (alarms .10 as before) or of the question (.09), mean met over the pool
+(.14), rows of the store (.10), words of no row (.09, but removed -.04), spread (.10).
 """
 
 from __future__ import annotations
@@ -260,10 +268,18 @@ def shares(checked: Checked) -> list[str]:
     """A line for each set: false alarms, and what is recognised of questions without an answer."""
     found = []
     for set_ in dict.fromkeys(each.set for each in checked.samples):
-        parts = [f"{kind} {checked.share(set_, kind):.2f}" for kind in KINDS[1:]]
-        alarms = checked.share(set_, "answered")
-        found.append(f"{set_}: recognised {', '.join(parts)}, false alarms {alarms:.2f}")
+        parts = [f"{kind} {_counted(checked.of(set_, kind))}" for kind in KINDS[1:]]
+        alarms = _counted(checked.of(set_, "answered"))
+        found.append(f"{set_}: recognised {', '.join(parts)}, false alarms {alarms}")
     return found
+
+
+def _counted(told: Row) -> str:
+    """A share with how many it is of, and its 95 % interval (Wilson)."""
+    n, share, z = len(told), float(told.mean()), 1.96
+    middle, half = share + z * z / (2 * n), z * (share * (1 - share) / n + z * z / (4 * n * n)) ** 0.5
+    low, high = (middle - half) / (1 + z * z / n), (middle + half) / (1 + z * z / n)
+    return f"{share:.2f} of {n} [{low:.2f}, {high:.2f}]"
 
 
 def section(profile: str, every: Sequence[Sample]) -> list[str]:

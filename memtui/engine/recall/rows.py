@@ -147,8 +147,13 @@ class CandidateRows(Sequence[CandidateRow]):
         return int(self._table.num_rows)
 
     def __iter__(self) -> Iterator[CandidateRow]:
-        for at in range(len(self)):
-            yield self._made[at] if at < len(self._made) else self[at]
+        at, total = 0, len(self)
+        while at < total:
+            if at >= len(self._made):
+                self[at]
+            made = self._made[at:total]
+            yield from made
+            at += len(made)
 
     @overload
     def __getitem__(self, at: int) -> CandidateRow: ...

@@ -57,8 +57,10 @@ class WorkedOut:
     """What one recall has worked out about memories, for when the same ones are candidates again."""
 
     placed: dict[CandidateRow, Placed] = field(default_factory=dict)
-    met: dict[tuple[str, str], tuple[Floats, Floats]] = field(default_factory=dict)
-    """By (text, text before): rows of `WordScores.cosines` and `WordScores.before`."""
+    met: dict[tuple[str, str], int] = field(default_factory=dict)
+    """By (text, text before): the row of `compared`."""
+    compared: WordScores | None = None
+    """All that was compared so far."""
     read: dict[MemoryToRead, Floats] = field(default_factory=dict)
     """Rows of `TokenScores.cosines`."""
     fresh: int = 0
@@ -190,15 +192,21 @@ class CandidateGatherer:
         known = self.worked_out.met
 
         def compare() -> WordScores:
+            old = self.worked_out.compared
             fresh = [each for each in dict.fromkeys(texts) if each not in known]
-            pieces = piece_cache(outside.pin, self.model).pieces([text for pair in fresh for text in pair])
-            own, lent = pieces[0::2], pieces[1::2]
-            scores = late_interaction(self.model, self.clean.text, own, lent, rarity=self._rarity)
-            known.update(zip(fresh, zip(scores.cosines, scores.before, strict=True), strict=True))
-            if not texts:
-                return scores
-            own_rows, before_rows = (np.array([known[each][part] for each in texts]) for part in (0, 1))
-            return replace(scores, cosines=own_rows, before=before_rows)
+            if fresh or old is None:
+                pieces = piece_cache(outside.pin, self.model).pieces(
+                    [text for pair in fresh for text in pair]
+                )
+                own, lent = pieces[0::2], pieces[1::2]
+                scores = late_interaction(
+                    self.model, self.clean.text, own, lent, rarity=self._rarity, like=old
+                )
+                known.update(zip(fresh, range(len(known), len(known) + len(fresh)), strict=True))
+                old = scores if old is None else old.and_also(scores)
+                self.worked_out.compared = old
+            places = np.array([known[each] for each in texts], np.int64)
+            return replace(old, cosines=old.cosines[places], before=old.before[places])
 
         try:
             return outside.made(key, compare), ""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -84,6 +84,14 @@ class WordScores:
         score: Floats = met @ np.array(self.weights) / total
         return score
 
+    def and_also(self, others: WordScores) -> WordScores:
+        """The same with other memories, compared with the same question, behind them."""
+        return replace(
+            self,
+            cosines=np.concatenate([self.cosines, others.cosines]),
+            before=np.concatenate([self.before, others.before]),
+        )
+
 
 def late_interaction(
     model: StaticEmbedder,
@@ -92,24 +100,28 @@ def late_interaction(
     before: Sequence[Pieces] = (),
     *,
     rarity: Callable[[str], float] = lambda word: 1.0,
+    like: WordScores | None = None,
 ) -> WordScores:
     """Compare a question with memories given as word pieces (`PieceCache.pieces`).
 
     `before` are those of the memory before each one, empty where there is none; or nothing at all.
-    `rarity` rates a word (lower case); where it leaves no piece any weight, all words count as equally rare.
+    `rarity` rates a word (lower case); where it leaves no piece any weight, all words count as equally rare. `like`
+    are scores of the same question, whose words need not be looked at again.
     """
-    asked = model.token_vectors(question)
-    lengths = np.linalg.norm(asked.matrix.astype(np.float64), axis=1)
-    rated = np.array([rarity(word) if word else 0.0 for word in words_at(question, asked.spans)])
-    if not (lengths * rated).any():
-        rated = np.ones(len(lengths))
-    weights = lengths * rated
-    every = best_cosines(model, asked, [*memories, *before])
-    cosines, lent = every[: len(memories)], np.full((len(memories), len(asked.tokens)), np.nan)
+    if like is None:
+        asked = model.token_vectors(question)
+        lengths = np.linalg.norm(asked.matrix.astype(np.float64), axis=1)
+        rated = np.array([rarity(word) if word else 0.0 for word in words_at(question, asked.spans)])
+        if not (lengths * rated).any():
+            rated = np.ones(len(lengths))
+        plain = [tuple(each.tolist()) for each in (lengths, rated, lengths * rated)]
+        nothing = np.empty((0, len(asked.tokens)))
+        like = WordScores(asked, plain[0], plain[1], plain[2], nothing, nothing)
+    every = best_cosines(model, like.question, [*memories, *before])
+    cosines, lent = every[: len(memories)], np.full((len(memories), len(like.question.tokens)), np.nan)
     filled = [at for at, pieces in enumerate(before) if len(pieces)]
     lent[filled] = every[len(memories) :][filled]
-    plain = [tuple(each.tolist()) for each in (lengths, rated, weights)]
-    return WordScores(asked, plain[0], plain[1], plain[2], cosines, lent)
+    return replace(like, cosines=cosines, before=lent)
 
 
 def words_at(text: str, spans: Sequence[tuple[int, int]]) -> list[str]:

@@ -67,9 +67,10 @@ class MemtuiSearch:
     def gate(self, row: CandidateRow) -> str:
         """The gate that a row does not pass: inactive, expired, state, category; empty when it passes all."""
         meta, now = row.metadata, self.now_ms
-        if not meta.active(now):
+        # of most rows the first half tells it, without a call
+        if (meta.valid_from > now or meta.invalidated_at) and not meta.active(now):
             return "inactive"
-        if meta.expired(now):
+        if meta.valid_until is not None and meta.expired(now):
             return "expired"
         if meta.state == ARCHIVED:
             return "state"
@@ -233,8 +234,9 @@ def _walk(
     hits: list[Hit] = []
     dropped: list[DroppedHit] = []
     taken: set[str] = set()
+    edited = bool(search.outside.edits)
     for stored, value in found:
-        row = search.read(stored)
+        row = search.read(stored) if edited else decoded(stored)
         if row is None or row.id in taken:
             continue
         taken.add(row.id)

@@ -60,13 +60,16 @@ class SessionChains:
     sessions: np.ndarray[Any, np.dtype[np.int64]]
     """Equal numbers: the same scope and session."""
     place: Mapping[str, int]
+    _told: dict[str, Around] = field(default_factory=dict, repr=False, compare=False)
 
     def around(self, memory_id: str) -> Around:
         """The memories before and after in the same session, None at its ends or outside any session."""
-        at = self.place.get(memory_id)
-        if at is None:
-            return None, None
-        return self._same(at, at - 1), self._same(at, at + 1)
+        told = self._told.get(memory_id)
+        if told is None:
+            at = self.place.get(memory_id)
+            told = (None, None) if at is None else (self._same(at, at - 1), self._same(at, at + 1))
+            self._told[memory_id] = told
+        return told
 
     def _same(self, at: int, other: int) -> str | None:
         inside = 0 <= other < len(self.ids) and self.sessions[other] == self.sessions[at]
