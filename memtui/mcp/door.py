@@ -6,12 +6,13 @@ import hashlib
 import json
 import secrets
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from memtui.engine import CaseBook, Engine, ListQuery, Memory, MemtuiError, Trace, UsageError, clean
+from memtui.engine import MemtuiError, UsageError, clean
 from memtui.engine.access import DEFAULT_AGENT, ScopePolicy, split_scope
 from memtui.engine.clients import (
     Call,
@@ -27,7 +28,7 @@ from memtui.engine.clients import (
 )
 
 if TYPE_CHECKING:
-    from memtui.engine import ListView
+    from memtui.engine import CaseBook, Engine, ListView, Memory, Trace
     from memtui.engine.documents import Consulted
 
 LONGEST = 4_000
@@ -83,6 +84,7 @@ class Door:
     lock: threading.RLock = field(default_factory=threading.RLock)
     _engine: Engine | None = None
     _tokens: dict[str, str] = field(default_factory=dict)
+    _call: threading.local = field(default_factory=threading.local)
 
     @property
     def engine(self) -> Engine:
@@ -90,14 +92,24 @@ class Door:
         with self.lock:
             if self._engine is None:
                 self._engine = self.open_engine()
-            elif self._engine.newer() is not None:
+            elif not getattr(self._call, "looked", False) and self._engine.newer() is not None:
                 self._engine.refresh()
+            self._call.looked = getattr(self._call, "under_way", False)
             self._engine.curate.client = self.client  # doors may share an engine; writes hold the lock
             return self._engine
 
+    @contextmanager
+    def call(self) -> Iterator[None]:
+        """One call on this thread: whether another program has written is looked at once, at its beginning."""
+        self._call.under_way, self._call.looked = True, False
+        try:
+            yield
+        finally:
+            self._call.under_way = self._call.looked = False
+
     def fresh(self) -> Door:
         """This door before its first call: nothing opened, no token given."""
-        self._engine, self._tokens = None, {}
+        self._engine, self._tokens, self._call = None, {}, threading.local()
         return self
 
     def record(
@@ -162,6 +174,8 @@ class Door:
 
     def listed(self, filter: str = "") -> ListView:
         """The memories that a filter keeps, of those that the client may read: nothing else is counted."""
+        from memtui.engine import ListQuery
+
         reach = self.reach
         scopes = reach.stored_scopes
         if (
@@ -196,6 +210,8 @@ class Door:
                 f"{argument}: {scope!r} is not one of yours. Leave it out, or use one of: {mine}."
             )
         if reach.scopes is None and reach.dialect.columns.scope is not None and not reach.dialect.owned:
+            from memtui.engine import ListQuery
+
             known = [each for each, _ in self.engine.view(ListQuery()).facets.scopes if each]
             if scope not in (GLOBAL, *known):
                 some = ", ".join(known[:MOST_NAMED]) + (", ..." if len(known) > MOST_NAMED else "")
@@ -369,7 +385,12 @@ def _key(tool: str, arguments: Mapping[str, Any]) -> str:
 
 def shown(memory: Memory) -> str:
     """A memory's text as it goes out: no control characters, bounded."""
-    text = clean(memory.raw_text)
+    return outgoing(memory.raw_text)
+
+
+def outgoing(stored: str) -> str:
+    """A stored text as it goes out: no control characters, bounded."""
+    text = clean(stored)
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
 

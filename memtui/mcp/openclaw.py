@@ -10,9 +10,6 @@ from typing import Any, Literal
 from pydantic import ConfigDict, create_model
 
 from memtui.engine.access import DEFAULT_AGENT, ScopePolicy
-from memtui.engine.capture import (
-    Live,
-)
 from memtui.mcp.door import Door
 from memtui.mcp.tools.base import Answer, Arguments, Reply, Tool
 
@@ -186,6 +183,8 @@ def _call(
     given: Arguments,
 ) -> Reply:
     """Call the plugin's tool for the door's agent; what it changed is one entry of the journal."""
+    from memtui.engine.capture import Live
+
     agent, granted = door.agent or DEFAULT_AGENT, None
     if door.reads is not None or door.writes is not None:  # a person's grant stands above the plugin's rules
         agent, reach = door.client.replace(":", "-"), door.reach

@@ -176,7 +176,8 @@ def called(door: Door, tool: Tool, given: dict[str, Any]) -> tuple[types.CallToo
     try:
         if door.paused:
             raise ToolError("A person paused this client. Go on without the memory, and say so.")
-        reply = tool.run(door, tool.arguments.model_validate(given))
+        with door.call():
+            reply = tool.run(door, tool.arguments.model_validate(given))
     except ValidationError as error:
         why = _invalid(tool, error)
     except ToolError as error:

@@ -25,6 +25,7 @@ from memtui.tui.screens.agents.screen import AgentsScreen
 from memtui.tui.screens.agents.state import AgentsState, Rights, key_of
 from memtui.tui.screens.capture.screen import CaptureScreen
 from memtui.tui.screens.recall.screen import RecallScreen
+from memtui.tui.widgets.panel import Panel
 from tests.conftest import NOW_MS, ROOT
 from tests.engine.pro_store import row, write_store
 from tests.tui.driving import SIZES, check_golden, press, running, screen_text, settle, type_text, until, walk
@@ -152,6 +153,29 @@ async def test_a_call_that_comes_is_seen_and_a_feed_that_stands_still_keeps_its_
         await type_text(pilot, "ops -health")
         await press(pilot, "enter")
         assert [each.tool for each in screen_of(app).state.shown] == ["memory_list"]
+
+
+async def test_every_panel_has_its_title_however_the_terminal_became_as_large_as_it_is(home: Path) -> None:
+    await called(home, "main", "memory_list", 60_000)
+
+    def titles(app: Any) -> dict[str | None, bool]:
+        shown = [each for each in screen_of(app).query(Panel) if each.region.height]
+        return {each.id: bool(each.border_title) for each in shown}
+
+    async with running(engine_of(home), (80, 24)) as (app, pilot):
+        await press(pilot, "0")
+        await until(pilot, lambda: bool(screen_of(app).state.calls))
+        for size in ((120, 36), (80, 24), (200, 50), (120, 36)):
+            await pilot.resize_terminal(*size)
+            await until(pilot, lambda size=size: tuple(screen_of(app).size) == size)
+            await settle(pilot)
+            assert all(titles(app).values()), (size, titles(app))
+            if size[0] > 80:
+                assert "day" in titles(app)
+                assert "24 hours" in screen_text(app)
+            await press(pilot, "2", "0")
+            await settle(pilot)
+            assert all(titles(app).values()), (size, titles(app))
 
 
 @pytest.mark.parametrize("size", SIZES, ids=SIZE_NAMES)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 from memtui.engine.access import DEFAULT_AGENT, GLOBAL, Access, scope_of, split_scope
 from memtui.engine.dialects.base import OWNER
@@ -12,6 +12,20 @@ from memtui.engine.dialects.base import OWNER
 if TYPE_CHECKING:
     from memtui.engine.core.memory import Memory
     from memtui.engine.dialects.base import Dialect
+
+
+class Scoped(Protocol):
+    """A memory, or what was read of one."""
+
+    @property
+    def scope(self) -> str | None:
+        """The scope as stored."""
+        ...
+
+    @property
+    def extra(self) -> Mapping[str, Any]:
+        """The dialect's own columns."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +85,13 @@ class Reach:
         unscoped = (None, "") if self.access.reads(self.agent, None).allowed and GLOBAL in self.scopes else ()
         return (*self.scopes, *unscoped)
 
-    def scope_of(self, memory: Memory) -> str | None:
+    def scope_of(self, memory: Scoped) -> str | None:
         """The scope as a client is told: a row without one is its owner's, or everybody's where all share one pool."""
         if self.dialect.owned:
             return memory.scope or scope_of("agent", str(memory.extra.get(OWNER) or DEFAULT_AGENT))
         return GLOBAL if self.dialect.columns.scope is None else memory.scope
 
-    def may_read(self, memory: Memory) -> bool:
+    def may_read(self, memory: Scoped) -> bool:
         """Whether this row is shown."""
         allowed = self.scopes
         if allowed is None:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from memtui.engine import Memory
-from memtui.engine.clients import Reach
 from memtui.mcp.door import Door, shown, untrusted
 from memtui.mcp.tools.base import Answer, Arguments, Reply, Tool
+
+if TYPE_CHECKING:
+    from memtui.engine import Memory
+    from memtui.engine.clients import Reach
 
 
 class Get(Arguments):

@@ -5,10 +5,6 @@ from __future__ import annotations
 from typing import Literal
 
 from memtui.engine import MemtuiError
-from memtui.engine.health import (
-    examine,
-    patient_of,
-)
 from memtui.mcp.door import Door, usage
 from memtui.mcp.tools.base import Answer, Arguments, Reply, Tool
 
@@ -35,6 +31,8 @@ class Findings(Answer):
 
 def run(door: Door, given: Health) -> Reply:
     """The doctor's first pass."""
+    from memtui.engine.health import examine, patient_of
+
     engine = door.engine
     first: tuple[Literal["facts"], ...] = ("facts",)
     try:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from memtui.engine import Memory, MemtuiError
+from memtui.engine import MemtuiError
 from memtui.engine.query import FieldTerm, Text, parse, top_terms
 from memtui.mcp.door import Door, ToolError, untrusted, usage
 from memtui.mcp.tools.base import Answer, Arguments, Reply, Tool
 from memtui.mcp.tools.get import Record, records_of
+
+if TYPE_CHECKING:
+    from memtui.engine import Memory
 
 
 class List(Arguments):

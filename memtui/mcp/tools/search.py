@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
 from memtui.engine import clean
-from memtui.mcp.door import Door, ToolError, shown, untrusted
+from memtui.mcp.door import Door, ToolError, outgoing, untrusted
 from memtui.mcp.tools.base import Answer, Arguments, Reply, Tool
+
+if TYPE_CHECKING:
+    from memtui.engine import Memory, Trace
 
 
 class Search(Arguments):
@@ -69,9 +74,7 @@ def run(door: Door, given: Search) -> Reply:
     trace = door.recall(given.query, given.limit, given.scope, given.category)
     reach = door.reach
     hits: list[Hit] = []
-    found = door.engine.memories(
-        [result.id for result in trace.results]
-    )  # the trace would read every candidate
+    found = answered_rows(door, trace)
     readable = 0
     for result in trace.results:
         memory = found.get(result.id)
@@ -87,7 +90,13 @@ def run(door: Door, given: Search) -> Reply:
         ]
         why = f"number {readable}; {', '.join(lanes)}" if lanes else f"number {readable}"
         hits.append(
-            Hit(id=result.id, text=shown(memory), scope=reach.scope_of(memory), score=result.score, why=why)
+            Hit(
+                id=result.id,
+                text=outgoing(memory.raw_text),
+                scope=reach.scope_of(memory),
+                score=result.score,
+                why=why,
+            )
         )
     lines = [f"[{hit.id}] {hit.text}" for hit in hits]
     notes = [f"note: {warning}" for warning in trace.warnings]
@@ -116,6 +125,29 @@ def run(door: Door, given: Search) -> Reply:
         ),
         untrusted(lines, "\n".join(notes)),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweredRow:
+    """What goes out of a memory that came back, by the names that a memory has."""
+
+    raw_text: str
+    scope: str | None
+    timestamp_ms: int
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+def answered_rows(door: Door, trace: Trace) -> Mapping[str, AnsweredRow | Memory]:
+    """The memories that came back, by id: as the recall itself read them, else read once more.
+
+    A recall does not read whose a row is, so where rows have an owner they are read again.
+    """
+    ids = [result.id for result in trace.results]
+    if door.reach.dialect.owned:
+        return door.engine.memories(ids)
+    wanted = set(ids)
+    rows = [row.stored or row for row in trace.pool.rows if row.id in wanted]
+    return {row.id: AnsweredRow(row.text, row.scope, row.timestamp_ms) for row in rows}
 
 
 def _since(day: str | None) -> int:

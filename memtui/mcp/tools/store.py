@@ -7,11 +7,6 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from memtui.engine import MemtuiError
-from memtui.engine.capture import (
-    commit,
-    outcome_of,
-    remember,
-)
 from memtui.mcp.door import Door, usage
 from memtui.mcp.tools.base import Answer, Arguments, Reply, Tool
 
@@ -38,6 +33,8 @@ class Stored(Answer):
 
 def run(door: Door, given: Store) -> Reply:
     """Check, compare, write."""
+    from memtui.engine.capture import commit, outcome_of, remember
+
     scope = door.write_scope(given.scope)
     with door.lock:
         engine = door.engine

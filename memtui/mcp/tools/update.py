@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
-from memtui.engine import Memory, MemtuiError
-from memtui.engine.capture import (
-    refusal_of,
-)
+from memtui.engine import MemtuiError
 from memtui.mcp.door import Door, ToolError, untrusted, usage
 from memtui.mcp.tools.base import Answer, Arguments, Reply, Tool
+
+if TYPE_CHECKING:
+    from memtui.engine import Memory
 
 
 class Update(Arguments):
@@ -39,6 +39,8 @@ class Updated(Answer):
 
 def run(door: Door, given: Update) -> Reply:
     """Plan; apply with a token."""
+    from memtui.engine.capture import refusal_of
+
     memory = door.own(door.memory(given.id))
     wanted = {
         name: value

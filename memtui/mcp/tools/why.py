@@ -6,7 +6,6 @@ from typing import Annotated
 
 from pydantic import Field
 
-from memtui.engine import explain
 from memtui.mcp.door import Door
 from memtui.mcp.tools.base import Answer, Arguments, Reply, Tool
 
@@ -29,6 +28,8 @@ class Verdict(Answer):
 
 def run(door: Door, given: Why) -> Reply:
     """Ask again and climb the ladder of gates."""
+    from memtui.engine import explain
+
     memory = door.memory(given.id)
     trace = door.recall(given.query, 5, None, None)
     verdict = explain.why_not_in(door.engine, trace, memory.id, changes=True)

@@ -52,6 +52,9 @@ class Panel(Widget):
     def on_resize(self) -> None:
         self._paint_frame()
 
+    def on_show(self) -> None:
+        self._paint_frame()  # it may have had no room when its size was told
+
     def notify_style_update(self) -> None:
         super().notify_style_update()
         self._paint_frame()  # the screen may have become narrow, or wide again, at the same size

@@ -223,6 +223,7 @@ class AgentsScreen(BaseScreen):
             ("list", "aside", "detail"), _TITLES[state.view], self._counts(), strict=True
         ):
             self.query_one(f"#{panel}", Panel).headline(what=title, which=which)
+        self.query_one("#day", Panel).headline()
         self.refresh_bindings()
 
     def _counts(self) -> tuple[str, str, str]:
