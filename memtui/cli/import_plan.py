@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import time
 from typing import TYPE_CHECKING, Any
 
 from memtui.cli.output import error, print_json, print_table, print_text, warning
@@ -32,12 +33,15 @@ def carry_out(
     if args.dry_run:
         _tell(plan, document, args, typed, "dry run: nothing was written")
         return 0 if plan.total else 1
+    began = time.monotonic()
     try:
         done = transfer.run_import(engine, plan, confirmed=args.yes, on_progress=on_progress)
     except RefusedError as refused:
         _tell(plan, document, args, typed, "")
         error(refused)
         return refused.exit_code
+    if typed and args.json:
+        document["receipts"] = transfer.store_receipts(engine, plan, (time.monotonic() - began) * 1000)
     document |= {
         "entry": done.entry,
         "added": done.added,

@@ -12,7 +12,7 @@ from memtui.cli.open_store import open_for, wall_clock
 from memtui.cli.output import print_json, print_table, print_text, warning
 from memtui.cli.progress import shown
 from memtui.cli.show import moment
-from memtui.engine import Engine, RefusedError, UsageError
+from memtui.engine import Engine, RefusedError, UsageError, counted
 
 if TYPE_CHECKING:
     from memtui.engine.health import NamedVersion, RowChange, VersionNames
@@ -51,6 +51,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     pin.add_argument("version", metavar="N", help="a number or a name")
     pin.add_argument("folder", metavar="FOLDER", help="a new folder")
     pin.add_argument("--dry-run", action="store_true", help="say what would be copied, and do nothing")
+    snapshot = _action(
+        actions,
+        "snapshot",
+        _snapshot,
+        "copy the table's whole folder, with a manifest, beside memtui's files",
+    )
+    snapshot.add_argument("tag", metavar="TAG", help="letters, digits, . _ and -")
+    _action(actions, "snapshots", _snapshots, "the snapshots of this store, the newest first")
+    checkout = _action(
+        actions,
+        "checkout",
+        _checkout,
+        "verify a snapshot and copy it into a new folder, which opens as a store",
+    )
+    checkout.add_argument("tag", metavar="TAG")
+    checkout.add_argument("folder", metavar="FOLDER", help="a new folder")
+    drop = _action(actions, "drop", _drop, "remove a snapshot for good")
+    drop.add_argument("tag", metavar="TAG")
+    drop.add_argument("--yes", action="store_true", help="do it: there is no way back")
 
 
 def _action(actions: Any, name: str, do: Any, what: str) -> argparse.ArgumentParser:
@@ -216,6 +235,74 @@ def _pin(args: argparse.Namespace) -> int:
     print_text(said)
     if entry is not None:
         print_text(f"remove the copy again with: memtui undo {entry}")
+    return 0
+
+
+def _snapshot(args: argparse.Namespace) -> int:
+    from memtui.engine.health import FolderSnapshots
+
+    kept = FolderSnapshots(open_for(args))
+    with shown(sys.stderr) as on_progress:
+        made = kept.create(args.tag, on_progress=on_progress)
+    if args.json:
+        print_json(made.as_json())
+        return 0
+    print_text(
+        f"{made.tag}: v{made.version}, {counted(made.rows, 'memory', 'memories')}, {made.bytes:,} bytes in {made.place}"
+    )
+    return 0
+
+
+def _snapshots(args: argparse.Namespace) -> int:
+    from memtui.engine.health import FolderSnapshots
+
+    found = FolderSnapshots(open_for(args)).all()
+    if args.json:
+        print_json({"snapshots": [each.as_json() for each in found]})
+        return 0
+    if not found:
+        print_text("no snapshot yet: memtui versions snapshot TAG makes one")
+        return 0
+    rows = [
+        (each.tag, each.created_at, f"v{each.version}", f"{each.rows:,}", f"{each.bytes:,}") for each in found
+    ]
+    print_table(rows, ("tag", "made", "version", "memories", "bytes"), right_aligned=(3, 4))
+    return 0
+
+
+def _checkout(args: argparse.Namespace) -> int:
+    from memtui.engine.health import FolderSnapshots
+
+    engine, folder = open_for(args), Path(args.folder).expanduser()
+    with shown(sys.stderr) as on_progress:
+        found = FolderSnapshots(engine).check_out(args.tag, folder, on_progress=on_progress)
+    if args.json:
+        print_json(
+            {
+                "previousDbPath": str(engine.info.uri),
+                "newDbPath": str(folder),
+                "sourceSnapshot": found.tag,
+                "restartRequired": True,
+                "rows": found.rows,
+            }
+        )
+        return 0
+    print_text(f"{found.tag}, {counted(found.rows, 'memory', 'memories')}, verified and copied to {folder}")
+    print_text("the store is as it was; an agent reads the copy when its configuration names that folder")
+    return 0
+
+
+def _drop(args: argparse.Namespace) -> int:
+    from memtui.engine.health import FolderSnapshots
+
+    kept = FolderSnapshots(open_for(args))
+    found = kept.named(args.tag)
+    if not args.yes:
+        raise RefusedError(
+            f"{found.tag} of {found.created_at} would be gone for good.", fix="Repeat with --yes."
+        )
+    kept.drop(args.tag)
+    print_json({"dropped": found.tag}) if args.json else print_text(f"{found.tag} is gone")
     return 0
 
 

@@ -53,6 +53,44 @@ def test_a_new_store_is_filled_asked_and_undone(run: Run, tmp_path: Path, monkey
     assert [each["text"] for each in listed["rows"]] == [port]
 
 
+def test_a_stored_memory_has_a_receipt_without_its_text(run: Run, tmp_path: Path):
+    store = str(tmp_path / "own")
+    run("new", store)
+    text = "The gateway listens on port 8443"
+    code, out, _ = run("add", text, "--store", store, "--scope", "project:kelp", "--json", "--yes")
+    assert code == 0
+    told = json.loads(out)
+    (receipt,) = told["receipts"]
+    assert "8443" not in json.dumps(receipt)
+    assert receipt["scope"] == "project:kelp"
+    assert (receipt["scopeMode"], receipt["scopeFilterApplied"]) == ("explicit", True)
+    assert receipt["scopeValidation"] == {"validationMode": "strict", "invalid": False, "normalized": False}
+    assert (receipt["embeddingSkipped"], receipt["embeddingSkipReason"]) == (False, None)
+    assert receipt["tableName"] == "memories"
+    assert receipt["dbPath"] == store
+    again = json.loads(run("add", text, "--store", store, "--scope", "project:kelp", "--json", "--yes")[1])
+    assert again["receipts"] == []  # it was there already
+
+
+def test_a_snapshot_is_listed_checked_out_and_dropped(run: Run, tmp_path: Path):
+    store = str(tmp_path / "own")
+    run("new", store)
+    run("add", "The gateway listens on port 8443", "--store", store)
+    before = tree_hash(Path(store))
+    assert run("versions", "snapshot", "../x", "--store", store)[0] == 2
+    assert run("versions", "snapshot", "first", "--store", store)[0] == 0
+    assert tree_hash(Path(store)) == before
+    listed = json.loads(run("versions", "snapshots", "--store", store, "--json")[1])["snapshots"]
+    assert [each["tag"] for each in listed] == ["first"]
+    back = str(tmp_path / "back")
+    told = json.loads(run("versions", "checkout", "first", back, "--store", store, "--json")[1])
+    assert (told["sourceSnapshot"], told["newDbPath"], told["previousDbPath"]) == ("first", back, store)
+    assert "8443" in run("ls", "--store", back)[1]
+    assert run("versions", "drop", "first", "--store", store)[0] == 3
+    assert run("versions", "drop", "first", "--store", store, "--yes")[0] == 0
+    assert json.loads(run("versions", "snapshots", "--store", store, "--json")[1])["snapshots"] == []
+
+
 def test_what_cannot_be_stored_changes_nothing(run: Run, tmp_path: Path):
     store = tmp_path / "own"
     run("new", str(store))

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from memtui.cli.open_store import wall_clock
-from memtui.engine import RecallRequest, mask, open_engine
+from memtui.engine import RecallRequest, UsageError, mask, open_engine
 from memtui.engine.capture.recipes.memory_lancedb import is_order
 from memtui.engine.cases import Case
 from memtui.engine.cases.runner import Measures, mean, measure
@@ -32,6 +32,7 @@ from memtui.engine.documents import (
 )
 from memtui.engine.documents.index import chunk_markdown, remapped
 from memtui.engine.documents.pack_policy import pack_score, soft_quotas
+from memtui.engine.health import checked_tag
 from memtui.engine.recall.recipes.mem_engine.searches import HEAD_CHARS, MOST_CHARS, clamped
 from tests.conformance import engine_cases, test_memory_core
 from tests.conftest import NOW_MS, ROOT
@@ -177,7 +178,15 @@ def _pack_score(i: Given) -> Given:
     )
 
 
+def _tag(i: Given) -> Any:
+    try:
+        return checked_tag(i["tag"])
+    except UsageError as error:
+        return {"error": error.message}
+
+
 FUNCTIONS: dict[str, Callable[[Given], Any]] = {
+    "engine snapshot tag validation": _tag,
     "core.quotas.apply_soft_quotas": _quotas,
     "core.scoring.score_components": _pack_score,
     "buildWorkingSetBundle": _working,
@@ -243,7 +252,6 @@ LEFT = {
     "memory_forget": "a read-only door has no tool that writes",
     "memory_import": "a read-only door has no tool that writes",
     "memory_docs_ingest": "a read-only door has no tool that writes",
-    "engine snapshot tag validation": "versions are named and pinned instead, by memtui versions",
 }
 """Recorded functions that memtui does not reproduce, with the reason."""
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         patient_of,
         patient_without_table,
     )
+    from memtui.engine.health.folder_snapshots import FolderSnapshot, FolderSnapshots, checked_tag
     from memtui.engine.health.indexes import IndexReport, advice, own_vectors, report_indexes
     from memtui.engine.health.maintenance import TableStep, answers_in_words, maintain, move_manifest_away
     from memtui.engine.health.near_duplicates import Cluster, Near
@@ -45,6 +46,8 @@ __all__ = [
     "Cluster",
     "DuplicatesJob",
     "Examination",
+    "FolderSnapshot",
+    "FolderSnapshots",
     "HealthFinding",
     "IndexReport",
     "NamedVersion",
@@ -64,6 +67,7 @@ __all__ = [
     "asking",
     "carry_out_remedies",
     "check_named",
+    "checked_tag",
     "copy_version",
     "diff_versions",
     "duplicates_job",
@@ -87,6 +91,9 @@ __all__ = [
 __getattr__ = lazy_names(
     __name__,
     {
+        "FolderSnapshot": "memtui.engine.health.folder_snapshots",
+        "FolderSnapshots": "memtui.engine.health.folder_snapshots",
+        "checked_tag": "memtui.engine.health.folder_snapshots",
         "DuplicatesJob": "memtui.engine.health.cluster_work",
         "NearVectors": "memtui.engine.health.cluster_work",
         "TallyVectors": "memtui.engine.health.cluster_work",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from memtui.engine.core.errors import RefusedError
 from memtui.engine.core.progress import CancelToken, OnProgress
@@ -49,6 +49,24 @@ class ImportPreview:
 
 
 # ------------------------------------------------------------------ import
+
+
+def store_receipts(engine: Engine, plan: ImportPlan, latency_ms: float) -> list[dict[str, Any]]:
+    """A receipt of each memory that a plan of typed texts stored, in openclaw-mem-engine's form: no text, no vector."""
+    from memtui.engine.providers.embedder import NoEmbedder
+    from memtui.engine.recall.recipes.mem_engine.receipt import store_receipt
+
+    info, named = engine.info, plan.request.scope
+    receipt = store_receipt(
+        place=str(info.uri),
+        table=info.table,
+        model=engine.model,
+        latency_ms=latency_ms,
+        scope=named or "global",
+        scope_mode="explicit" if named else "global",
+        skipped="provider_unavailable" if isinstance(engine.embedder, NoEmbedder) else None,
+    )
+    return [receipt] * plan.counts["new"]
 
 
 def detect_sources(engine: Engine, sources: Sequence[Path], format: str = "auto") -> tuple[Detected, ...]:

@@ -52,7 +52,7 @@ class Panel(Widget):
     def on_resize(self) -> None:
         self._paint_frame()
 
-    def on_show(self) -> None:
+    def on_show(self, _: events.Show) -> None:
         self._paint_frame()  # it may have had no room when its size was told
 
     def notify_style_update(self) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from memtui.engine.recall.recipes.mem_engine import scope_rules
 from memtui.engine.recall.recipes.mem_engine.selection import REASONS
 from memtui.engine.recall.recipes.mem_engine.trust import TIER_OF
 
@@ -132,6 +133,46 @@ def lifecycle(story: ReceiptInput, rules: ReceiptRules) -> dict[str, Any]:
         "finalCount": len(story.fused),
         "injectedCount": _count(story.injected),
         **story.parts,
+    }
+
+
+def store_receipt(
+    *,
+    place: str,
+    table: str,
+    model: str | None,
+    latency_ms: float,
+    scope: str,
+    scope_mode: str,
+    skipped: str | None = None,
+) -> dict[str, Any]:
+    """The receipt of one stored memory; `skipped` says why it has no vector: provider_unavailable, or its length.
+
+    Nothing asks before a store here and nothing is mirrored, so both parts say that they are off.
+    """
+    checked = scope_rules.normalised(scope, scope_rules.ScopeRules())
+    return {
+        "dbPath": place,
+        "tableName": table,
+        "model": model,
+        "latencyMs": _count(latency_ms),
+        "scope": scope,
+        "scopeMode": scope_mode,
+        "scopeFilterApplied": True,
+        "scopeValidation": {
+            "validationMode": "strict",
+            "invalid": checked.invalid,
+            "normalized": checked.normalized,
+        },
+        "embeddingSkipped": skipped is not None,
+        "embeddingSkipReason": skipped,
+        "weiJiMemoryPreflight": {
+            "enabled": False,
+            "attempted": False,
+            "decision": "allow",
+            "mode": "disabled",
+        },
+        "gbrainMirror": {"enabled": False},
     }
 
 
