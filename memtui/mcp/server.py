@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import anyio
 import mcp_types as types
+from mcp.server.caching import CacheableMethod, CacheHint
 from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.stdio import stdio_server
 from pydantic import BaseModel, ValidationError
@@ -29,6 +30,19 @@ if TYPE_CHECKING:
 
 MOST_CHARS = 60_000
 """Of a text content: hosts refuse answers of more than about 25,000 tokens."""
+
+FRESH_MS = 60_000
+"""How long a client may take a list for fresh: a person may give it other rights meanwhile."""
+
+CACHED: Mapping[CacheableMethod, CacheHint] = {
+    "tools/list": CacheHint(FRESH_MS, "private"),
+    "prompts/list": CacheHint(FRESH_MS, "public"),
+    "resources/list": CacheHint(FRESH_MS, "public"),
+    "resources/templates/list": CacheHint(FRESH_MS, "public"),
+    "resources/read": CacheHint(
+        0, "private"
+    ),  # an undo is seen at once; nobody else's client may be shown it
+}
 
 INSTRUCTIONS = (
     "Long-term memory. Search it before answering when the past may matter; store lasting preferences, facts and "
@@ -129,6 +143,7 @@ def make_server(
         on_list_resource_templates=list_templates,
         on_list_resources=list_resources,
         on_read_resource=read_resource,
+        cache_hints=CACHED,
         **watching,
     )
 

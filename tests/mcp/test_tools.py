@@ -230,6 +230,17 @@ async def test_a_memory_is_a_resource_for_those_who_may_read_it(door_to: Callabl
             await bob.client.read_resource(uri)
 
 
+async def test_what_a_client_may_keep_is_said_and_never_a_memory(door_to: Callable[..., Door]) -> None:
+    async with Client(make_server(door_to())) as client:
+        made = await Caller(client)("memory_store", text="The mail relay is called postino")
+        for listed in (await client.list_tools(), await client.list_prompts(), await client.list_resources()):
+            assert listed.ttl_ms is not None
+            assert listed.ttl_ms > 0
+        assert (await client.list_tools()).cache_scope == "private"  # it tells of rights
+        read = await client.read_resource(f"memory://{made['id']}")
+        assert (read.ttl_ms, read.cache_scope) == (0, "private")
+
+
 async def test_prompts_are_filled_in_and_what_is_missing_is_named(door_to: Callable[..., Door]) -> None:
     async with connected(door_to()) as call:
         names = {each.name for each in (await call.client.list_prompts()).prompts}
