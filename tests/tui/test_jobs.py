@@ -141,7 +141,7 @@ async def late(store: Path, size: tuple[int, int]) -> AsyncIterator[tuple[Memtui
     plain = EngineCalls.call, EngineCalls.start
 
     def delayed(work: Work) -> Work:
-        wait = chance.random() / 2
+        wait = 0.2 + chance.random() / 2
 
         def run(token: CancelToken, report: Report) -> Any:
             time.sleep(wait)
