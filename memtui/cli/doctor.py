@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     )
 
 
+NAMED = 3
+"""Rows and files of a finding that are named to a person."""
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `memtui doctor`."""
     parser.add_argument("--deep", action="store_true", help="read vectors and texts, too")
@@ -200,8 +204,18 @@ def _plans(patient: Patient, found: Examination, kinds: list[str]) -> list[Remed
     return [plan_remedy(patient, each) for each in chosen]
 
 
+_BY_FILE = {"D34": "remove the lock", "D35": "move away the file of the damaged version"}
+"""Remedies that are one move of one file, which no open table is needed for."""
+
+
 def _by_file(plan: RemedyPlan) -> bool:
-    return plan.finding.kind in ("D34", "D35")
+    return plan.finding.kind in _BY_FILE
+
+
+def _does_by_file(plan: RemedyPlan) -> bool:
+    """Whether there is such a file: a folder without any version has none."""
+    files = plan.finding.seen.files
+    return _by_file(plan) and bool(files) and (plan.finding.kind != "D35" or files[0].endswith(".manifest"))
 
 
 def _mend(
@@ -226,7 +240,7 @@ def _mend(
             if plan.finding.kind == "D34":
                 Path(files[0]).rmdir()
                 done.append({"kind": "D34", "removed": files[0]})
-            elif files[0].endswith(".manifest"):
+            elif _does_by_file(plan):
                 done.append({"kind": "D35", "moved": files[0], "to": str(move_manifest_away(Path(files[0])))})
     if engine is not None:
         with shown(sys.stderr):
@@ -257,7 +271,11 @@ def _report(
         return code
     _print(found)
     for plan in plans or []:
-        if plan.refusal:
+        if key == "fixes" and _does_by_file(plan):
+            print_text(
+                f"would mend {plan.finding.kind}: {_BY_FILE[plan.finding.kind]} {plan.finding.seen.files[0]}"
+            )
+        elif plan.refusal:
             warning(f"{plan.finding.kind}: {plan.refusal}")
         elif key == "fixes":
             what = "; ".join(step.title for step in plan.steps) or (
@@ -316,6 +334,11 @@ def _print(found: Examination) -> None:
                 print_text(f"      back    {each.check.back}")
             if each.seen.sure is not None:
                 print_text(f"      sure    {each.seen.sure:.2f}")
+            for word, named in (("rows", each.seen.ids), ("files", each.seen.files)):
+                more = len(named) - NAMED
+                listed = [*named[:NAMED], *([f"and {more:,} more (--json has all)"] if more > 0 else [])]
+                if listed:
+                    print_text(f"      {word:<8}{', '.join(listed)}")
             for line in each.seen.evidence:
                 print_text(f"      seen    {line}")
     reasons: dict[str, list[str]] = {}

@@ -130,6 +130,30 @@ def test_a_check_of_no_configuration_is_told_from_one_that_found_something(tmp_p
     assert "openclaw.json" in errors
 
 
+def test_the_words_of_a_finding_name_its_rows_cost_and_way_back(tmp_path: Path) -> None:
+    store, lock = tmp_path / "store", tmp_path / "locked"
+    planted.PLANTED["D26"][1](store)
+    planted.PLANTED["D34"][1](lock)
+
+    def said(folder: Path, *arguments: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "-m", "memtui", "doctor", "--store", str(folder), *arguments],
+            capture_output=True, text=True, cwd=ROOT, check=False,
+            env={**os.environ, "HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path / "state")},
+        )  # fmt: skip
+        return done.stdout
+
+    words = said(store)
+    for number in range(3):
+        assert planted.key_of(number) in words
+    for line in ("costs   one write", "back    the journal", "remedy  keep what is stored"):
+        assert line in words
+    assert "take it back with: memtui undo 1" in said(store, "--fix", "D26", "--yes")
+    before = tree_hash(lock)
+    assert "would mend D34: remove the lock" in said(lock, "--fix", "D34", "--dry-run")
+    assert tree_hash(lock) == before
+
+
 @pytest.mark.slow
 def test_doctor_knows_what_the_configuration_says(tmp_path: Path) -> None:
     home = agent_home(tmp_path)

@@ -15,9 +15,6 @@ MOST_VERSIONS = 400
 LIGHT_ROWS = 20_000
 """Rows of all older versions together that are looked through without being asked: a second or two."""
 
-_LISTED = 5
-"""Ids that are named in the evidence: a removed memory is found in no list."""
-
 LARGEST_FILE = 32 << 20
 
 MOST_FILES = 3_000
@@ -68,14 +65,8 @@ def _in_past(patient: Patient) -> Seen | None:
         f"{counted(len(found), 'removed or masked secret')} still in {counted(older, 'older version')} of the table",
         len(found),
         ids=found,
-        evidence=_named(found),
         remedy="with the agent stopped: --fix D28 --yes, or memtui forget ID --past; every older version goes",
     )
-
-
-def _named(ids: tuple[str, ...]) -> tuple[str, ...]:
-    more = len(ids) - _LISTED
-    return (*ids[:_LISTED], *((f"and {more:,} more",) if more > 0 else ()))
 
 
 def _in_copies(patient: Patient) -> Seen | None:
