@@ -101,6 +101,7 @@ async def test_without_a_store_the_demo_and_a_path_are_offered():
             "open",
             "make",
             "bring",
+            "connect",
         ]
         await press(pilot, "o")
         assert isinstance(app.screen, OpenStore)
@@ -197,7 +198,7 @@ async def test_where_nothing_is_found_a_store_is_made_and_memories_can_be_brough
     app._store._opener, app._target = opener({"HOME": str(tmp_path)}, tmp_path), None
     async with app.run_test(size=(120, 36)) as pilot:
         await settle(pilot)
-        assert "--print-config claude" in screen_text(app)
+        assert "connect an agent" in screen_text(app)
         await press(pilot, "j", "j", "j", "enter")
         assert isinstance(app.screen, OpenStore)
         assert "MAKE" in screen_text(app)
