@@ -17,6 +17,7 @@ from memtui.engine import (
     Engine,
     StoreNotFoundError,
     UnknownDialectError,
+    UsageError,
     counted,
     transfer,
 )
@@ -49,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--task", metavar="HINT", help="task hint for stored texts, for example retrieval.passage"
     )
     parser.add_argument(
-        "--to", metavar="FOLDER", type=Path, help="where the second table goes (default: beside)"
+        "--to", metavar="PLACE", type=_place, help="folder or URI of the second table (default: beside)"
     )
     parser.add_argument("--rehearse", action="store_true", help="saved questions, old model against new")
     parser.add_argument("--sample", type=int, metavar="N", help="rehearse: how many memories (default 1000)")
@@ -59,6 +60,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--back", action="store_true", help="take the last switch back")
     add_safety_arguments(parser)
+
+
+def _place(text: str) -> Path | str:
+    """A folder, or an address on object storage."""
+    return text.rstrip("/") if "://" in text else Path(text)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -84,8 +90,13 @@ def run(args: argparse.Namespace) -> int:
     return _make(engine, destination, args)
 
 
-def _plan(engine: Engine, destination: Path, args: argparse.Namespace) -> int:
+def _plan(engine: Engine, destination: Path | str, args: argparse.Namespace) -> int:
     """Write the script beside the second table to be; with --run also what follows."""
+    if isinstance(destination, str):
+        raise UsageError(
+            "A script needs a folder of this machine.",
+            fix="Name one with --to FOLDER; reembed --parts PLACE --to URI makes the table at an address.",
+        )
     asked = NamedEmbedder(args.model or "", args.base_url, args.key_env or "", args.dimensions, args.task)
     folder = destination.with_name(f"{destination.name}.ray")
     made = write_plan(engine.store, asked, folder, parts=args.parts or "", workers=args.workers)
@@ -130,7 +141,7 @@ def _embedder(args: argparse.Namespace) -> Embedder:
     )
 
 
-def _estimate(engine: Engine, embedder: Embedder, destination: Path, args: argparse.Namespace) -> int:
+def _estimate(engine: Engine, embedder: Embedder, destination: Path | str, args: argparse.Namespace) -> int:
     found = transfer.reembed_job(engine).estimate(embedder)
     cost = found.cost
     document = {
@@ -184,10 +195,13 @@ def _rehearse(engine: Engine, embedder: Embedder, args: argparse.Namespace) -> i
     return 0
 
 
-def _make(engine: Engine, destination: Path, args: argparse.Namespace) -> int:
+def _make(engine: Engine, destination: Path | str, args: argparse.Namespace) -> int:
     another = transfer.reembed_job(engine)
     document: dict[str, Any] = {"schema": "memtui.reembed.v1", "dry_run": False, "folder": str(destination)}
-    made = Origin.read(destination) if args.switch else None  # then nobody is asked, and no key is needed
+    if args.switch and (engine.is_remote or isinstance(destination, str)):
+        another.switch(destination, confirmed=args.yes)  # is refused, before anything is made
+    near = destination if isinstance(destination, Path) else Path()
+    made = Origin.read(near) if args.switch else None  # then nobody is asked, and no key is needed
     model = made.model if made is not None else args.model
     said = f"vectors of {model} in {destination}"
     if made is None:
@@ -198,7 +212,9 @@ def _make(engine: Engine, destination: Path, args: argparse.Namespace) -> int:
     if not args.switch:
         place = f" --to {args.to}" if args.to else ""
         how = f"memtui reembed --model {args.model}{place} --switch --yes"
-        if engine.is_remote:  # a table of another place is not put into that of the store
+        if isinstance(destination, str):  # nothing is renamed there
+            how = f'uri = "{destination}" in [storage.NAME] of config.toml; the way back is {engine.info.uri}'
+        elif engine.is_remote:  # a table of another place is not put into that of the store
             how = f"memtui --store {destination}"
         _tell(args, {**document, "switched": None}, f"{said}; use them with: {how}")
         return 0

@@ -190,6 +190,11 @@ class Engine:
         """Whether the store is not in a folder of this machine: each look at it is a request."""
         return self._store.folder is None
 
+    def reach(self, uri: str) -> Mapping[str, str]:
+        """The options that reach an address on object storage: of the profile that fits it, else the store's own."""
+        found = self._resolve(uri).storage_options if self._resolve is not None else {}
+        return found or self._store.reached_with
+
     @property
     def environ(self) -> Mapping[str, str]:
         """The environment that the engine was opened in."""

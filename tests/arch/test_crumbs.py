@@ -30,6 +30,7 @@ KEPT = {
     "memtui.engine.recall.recipes.memtui.pairs": "words of languages without blanks",
     "memtui.engine.store.agent_words.heap": "the order of equal scores in another engine",
     "memtui.engine.store.agent_words.tokens": "how another engine splits words",
+    "memtui.engine.transfer.reembed.far": "a second table on object storage, apart from the one in a folder",
     "memtui.engine.transfer.summaries": "the one place that asks a chat model",
     "memtui.engine.witness.log": "a file format of our own",
     "memtui.tui.actions.keymap_file": "a person's keys.toml",

@@ -132,6 +132,13 @@ def test_a_variable_that_is_not_set_is_in_the_way_of_that_store_only(tmp_path: P
     assert "NOT_SET" in err
 
 
+def test_without_a_region_it_is_said_where_to_name_one(tmp_path: Path, memtui: Command) -> None:
+    code, _, err = memtui(written(tmp_path / "home", ""), "ls", "--store", "s3://memories/team")
+    assert code == 1
+    assert "Name region and endpoint" in err
+    assert "lance error" not in err
+
+
 def test_a_store_is_not_made_at_an_address_that_holds_none(tmp_path: Path, memtui: Command) -> None:
     code, _, err = memtui(written(tmp_path / "home", ""), "new", "gopher://memories")
     assert code == 2

@@ -47,6 +47,10 @@ class CountingProxy:
     """Share of answers whose connection is cut in the middle of the body."""
     held: threading.Event | None = None
     """Where it is given, reads of more than `HELD` bytes wait until it is set."""
+    holds: str = ""
+    """A part of the addresses of objects whose writing waits instead."""
+    waiting: int = 0
+    """Requests that were held so far."""
     passed: list[Passed] = field(default_factory=list)
     dice: random.Random = field(default_factory=lambda: random.Random(7))
 
@@ -71,16 +75,19 @@ def counting_proxy(service: str) -> Iterator[CountingProxy]:
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             if proxy.delay_s:
                 time.sleep(proxy.delay_s)
-            if proxy.held is not None and _asked(self.headers.get("Range")) > HELD:
+            written = self.command == "PUT" and proxy.holds in self.path
+            large = _asked(self.headers.get("Range")) > HELD
+            if proxy.held is not None and (written if proxy.holds else large):
+                proxy.waiting += 1
                 proxy.held.wait(120)
             with lock:
                 fails, cuts = (proxy.dice.random() < share for share in (proxy.failing, proxy.cutting))
             if fails:
+                with lock:
+                    proxy.passed.append(Passed(self.command, self.path, 0))
                 self.send_response(503)
                 self.send_header("Content-Length", "0")
                 self.end_headers()
-                with lock:
-                    proxy.passed.append(Passed(self.command, self.path, 0))
                 return
             there = http.client.HTTPConnection(behind.hostname or "", behind.port, timeout=120)
             try:

@@ -126,6 +126,11 @@ _REMOTE = (
         "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or name variables in [storage.NAME] of config.toml.",
     ),
     (
+        ("Failed to resolve region",),
+        "the region of its bucket cannot be asked for",
+        "Name region and endpoint in [storage.NAME] of config.toml, or AWS_REGION; check the network.",
+    ),
+    (
         ("dns error", "failed to lookup address"),
         "the host of the endpoint is not known",
         "Check the spelling of the endpoint, and the network.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 from memtui.engine.core.errors import MemtuiError, RefusedError
@@ -115,12 +116,24 @@ class ObjectFolder:
         with self._explained(), suppress(FileNotFoundError):
             obstore.delete(self._store, name)
 
-    def names(self, prefix: str) -> tuple[str, ...]:
-        """The names of the objects that begin with the folder `prefix`."""
+    def send(self, name: str, file: Path) -> None:
+        """Write an object whatever is there, out of a file of any size."""
         import obstore
 
         with self._explained():
-            return tuple(str(each["path"]) for batch in obstore.list(self._store, prefix) for each in batch)
+            obstore.put(self._store, name, file)
+
+    def names(self, prefix: str) -> tuple[str, ...]:
+        """The names of the objects that begin with the folder `prefix`."""
+        return tuple(self.sizes(prefix))
+
+    def sizes(self, prefix: str) -> dict[str, int]:
+        """As `names`, with the bytes of each object."""
+        import obstore
+
+        with self._explained():
+            found = obstore.list(self._store, prefix)
+            return {str(each["path"]): int(each["size"]) for batch in found for each in batch}
 
     def tables(self) -> tuple[str, ...]:
         """The names of the Lance tables right below the URI."""

@@ -98,6 +98,11 @@ class Store:
 
         return ObjectFolder(self.uri, self._options)
 
+    @property
+    def reached_with(self) -> Mapping[str, str]:
+        """The options that reach the store; they may hold secrets."""
+        return self._options
+
     def dataset_place(self) -> tuple[str, dict[str, str]]:
         """The address of the table's Lance dataset for other programs, and the options to reach it, without keys.
 

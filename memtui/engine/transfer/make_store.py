@@ -8,7 +8,7 @@ import shutil
 import socket
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -88,15 +88,16 @@ def create_table(folder: Path, form: str, schema: pa.Schema, batches: Iterator[p
         raise (raised[0] if raised else error) from None
 
 
-def open_like(folder: Path, store: Store) -> Store:
-    """Open a table that was made with the columns of `store`."""
+def open_like(place: Path | str, store: Store, options: Mapping[str, str] | None = None) -> Store:
+    """Open a table that was made with the columns of `store`, in a folder or at an address that `options` reach."""
     from memtui.engine.dialects.generic import MAPPABLE
     from memtui.engine.store.open import open_store
 
     if not store.dialect.can.column_map:
-        return open_store(folder)
+        return open_store(place, storage_options=options)
     named = {part: getattr(store.dialect.columns, part) for part in MAPPABLE}
-    return open_store(folder, columns={part: name for part, name in named.items() if name})
+    columns = {part: name for part, name in named.items() if name}
+    return open_store(place, columns=columns, storage_options=options)
 
 
 def _clear(destination: Path) -> None:

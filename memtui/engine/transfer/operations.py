@@ -356,6 +356,7 @@ def reembed_job(engine: Engine) -> ReembedJob:
         lambda: engine.now_ms,
         engine.timer,
         import_planner(engine).cache,
+        engine.reach,
     )
 
 

@@ -177,12 +177,14 @@ class Origin:
     version: int
     file: tuple[int, int, int] | None
     model: str
+    tag: str = ""
+    """Of a store far away: what tells the version from one of the same number of another table; see `Store.tag`."""
 
     @classmethod
     def of(cls, store: Store, model: str) -> Origin:
         """The origin of a table that is made of the store as it is pinned."""
         mark = store.mark(store.version)
-        return cls(mark.version, mark.file, model)
+        return cls(mark.version, mark.file, model, store.tag(store.version) if store.folder is None else "")
 
     @classmethod
     def read(cls, folder: Path) -> Origin | None:
@@ -190,7 +192,8 @@ class Origin:
         try:
             value = json.loads((folder / NOTE).read_text(encoding="utf-8"))
             file = value["file"]
-            return cls(int(value["version"]), tuple(file) if file else None, str(value["model"]))
+            tag = str(value.get("tag", ""))
+            return cls(int(value["version"]), tuple(file) if file else None, str(value["model"]), tag)
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return None
 
@@ -199,7 +202,8 @@ class Origin:
 class Reembedded:
     """A second table that was made and verified."""
 
-    folder: Path
+    folder: Path | str
+    """Its folder, or its address on object storage."""
     model: str
     dims: int
     rows: int

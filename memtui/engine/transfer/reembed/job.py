@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -37,15 +37,21 @@ class ReembedJob:
     now: Callable[[], int]
     timer: Callable[[], float]
     work: Path
+    reach: Callable[[str], Mapping[str, str]]
+    """The options that reach an address on object storage."""
 
-    def destination(self, model: str) -> Path:
-        """Where the second table goes unless somebody names another place: beside the store."""
-        folder = self.store.folder
-        if folder is None:
-            raise RefusedError(
-                f"{self.store.name} is not on this machine.", fix="Name a folder for the copy."
-            )
-        return folder.with_name(f"{folder.name}.reembed-{_ODD.sub('-', model)}")
+    def destination(self, model: str) -> Path | str:
+        """Where the second table goes unless somebody names another place: beside the store.
+
+        Raises RefusedError for a store behind a service.
+        """
+        folder, uri = self.store.folder, self.store.uri.rstrip("/")
+        end = f".reembed-{_ODD.sub('-', model)}"
+        if folder is not None:
+            return folder.with_name(f"{folder.name}{end}")
+        if uri.startswith("db://"):
+            raise RefusedError(f"{self.store.name} is behind a service.", fix="Name a folder for the copy.")
+        return f"{uri}{end}"
 
     def estimate(self, new: Embedder, *, ask: bool = True, cancel: CancelToken | None = None) -> Estimate:
         """What it takes; see `reembed.estimate`."""
@@ -86,7 +92,7 @@ class ReembedJob:
     def make(
         self,
         new: Embedder,
-        destination: Path,
+        destination: Path | str,
         on_progress: OnProgress | None = None,
         cancel: CancelToken | None = None,
         *,
@@ -94,16 +100,38 @@ class ReembedJob:
     ) -> Reembedded:
         """Make and verify the second table, of a cluster's `parts` where given; see `reembed.reembed`.
 
-        The store is only read.
+        A text as `destination` is an address on object storage (`far.reembed_to`). The store is only read.
         """
+        if isinstance(destination, str):
+            from memtui.engine.transfer.reembed.far import reembed_to
+
+            return reembed_to(
+                self.store,
+                new,
+                destination,
+                self.reach(destination),
+                work=self.work,
+                parts=parts,
+                on_progress=on_progress,
+                cancel=cancel,
+            )
         from memtui.engine.transfer.reembed.build import reembed
 
         return reembed(
             self.store, new, destination, work=self.work, parts=parts, on_progress=on_progress, cancel=cancel
         )
 
-    def switch(self, made: Path, *, confirmed: bool) -> Switched:
-        """Put the second table in the place of the store's own; see `switch.switch`. Open the store anew then."""
+    def switch(self, made: Path | str, *, confirmed: bool) -> Switched:
+        """Put the second table in the place of the store's own; see `switch.switch`. Open the store anew then.
+
+        Raises RefusedError on object storage, where nothing can be renamed.
+        """
+        if isinstance(made, str) or self.store.folder is None:
+            raise RefusedError(
+                "On object storage a table is not put in the place of another.",
+                fix=f'Set uri = "{made}" in [storage.NAME] of config.toml, and for the agent; '
+                "the address of before is the way back.",
+            )
         from memtui.engine.transfer.reembed.switch import note_of, switch
 
         note = note_of(self.work, self.store.uri)

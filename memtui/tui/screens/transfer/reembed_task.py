@@ -56,8 +56,10 @@ def embedder_of(state: ReembedState) -> Embedder:
     )
 
 
-def destination(run: Run) -> Path:
-    """The folder of the second table."""
+def destination(run: Run) -> Path | str:
+    """The folder of the second table, or its address on object storage."""
+    if "://" in run.state.place:
+        return run.state.place.rstrip("/")
     if run.state.place:
         return Path(run.state.place).expanduser().absolute()
     return transfer.reembed_job(run.engine).destination(run.state.model)
@@ -181,7 +183,7 @@ def rehearse_rows(run: Run, panel: str, width: int, height: int) -> Sequence[Row
 def make_rows(run: Run, panel: str, width: int, height: int) -> Sequence[Row]:
     """The second table, and how far it is."""
     place, busy = destination(run), run.busy("run")
-    there = place.exists()
+    there = isinstance(place, Path) and place.exists()
     return reembed_view.make_rows(run.state, panel, width, run.glyphs, place=place, busy=busy, there=there)
 
 

@@ -178,7 +178,7 @@ def _rehearsed(found: Rehearsal, width: int, glyphs: Glyphs) -> list[Row]:
 
 
 def make_rows(
-    state: ReembedState, panel: str, width: int, glyphs: Glyphs, *, place: Path, busy: bool, there: bool
+    state: ReembedState, panel: str, width: int, glyphs: Glyphs, *, place: Path | str, busy: bool, there: bool
 ) -> list[Row]:
     """Making the second table; `there`: one was made in this place before."""
     if panel == "a":
@@ -229,6 +229,16 @@ def switch_rows(state: ReembedState, panel: str, width: int, glyphs: Glyphs, *, 
             fact_row("made anew", f"cosine {made.similarity:.4f} at least", width, glyphs),
             fact_row("found itself", f"{full(made.found_itself)} of {full(made.sampled)}", width, glyphs),
             fact_row("folder", tilde(str(made.folder)), width, glyphs),
+        ]
+    if isinstance(made.folder, str):
+        rows = text_rows("The new table is there; the store's own is as it was.", width, "bold $foreground")
+        how = f'Set uri = "{made.folder}" in [storage.NAME] of config.toml, and for the agent, with {made.model}.'
+        return [
+            *rows,
+            blank(),
+            *text_rows(how, width),
+            blank(),
+            *text_rows("The address of before is the way back.", width, "$dim"),
         ]
     rows = text_rows("The new table is put in the place of the store's own.", width, "bold $foreground")
     rows += [blank()]
