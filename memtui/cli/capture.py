@@ -329,6 +329,8 @@ def _print(document: dict[str, Any], args: argparse.Namespace) -> None:
         print_text(f"{counts}; take it back with: memtui undo {document['entry']}")
     for call in document["calls"]:
         tokens = "tokens not told" if call["tokens"] is None else f"{call['tokens']} tokens"
+        if "error" in call:
+            tokens = f"no answer in {counted(call['attempts'], 'try', 'tries')}"
         cost = "" if not call["cost"] else f", cost {call['cost']:.4g}"
         print_text(f"asked: {call['purpose']}, {tokens}, {call['ms']:.0f} ms{cost}")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from memtui.cli.memory_changes import add_safety_arguments, carry_out, open_to_change
+from memtui.cli.output import warning
 from memtui.engine.discovery import (
     read_config,
 )
@@ -30,4 +31,7 @@ def run(args: argparse.Namespace) -> int:
     engine = open_to_change(args)
     block = (read_config(args.config) or {}).get("memoryCompaction")
     planned = plan_compaction(engine.capture_context(), block, sound=not args.as_plugin)
+    if args.dry_run and not args.as_plugin:
+        for note in plan_compaction(engine.capture_context(), block, sound=False).change_set.warnings:
+            warning(f"the plugin's own would do more: {note}")
     return carry_out(engine, planned.change_set, args)

@@ -124,16 +124,8 @@ def candidate(state: CaptureState, width: int, glyphs: Glyphs, keys: Keymap) -> 
     if state.trace is None:
         return []
     if not state.candidates:
-        return [
-            Row((Content.styled(" nothing was made of this text", "$dim"),)),
-            Row(
-                (
-                    Content.styled(
-                        f" {keys.cap('capture.why-not')} says why, and what would have kept it", "$dim"
-                    ),
-                )
-            ),
-        ]
+        why = f"{keys.cap('capture.why-not')} says why, and what would have kept it"
+        return [*_wrapped("nothing was made of this text", width, "$dim"), *_wrapped(why, width, "$dim")]
     rows: list[Row] = []
     for at, each in state.candidates:
         mark = state.marks.get(at)
