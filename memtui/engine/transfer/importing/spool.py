@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.core.errors import MemtuiError
@@ -90,22 +92,42 @@ class SpoolWriter:
 
 
 class Spool:
-    """The rows of a closed spool file, read where they lie."""
+    """The rows of a closed spool file, read where they lie.
+
+    It may be closed while another thread reads: the file is let go of by the last one that does.
+    """
 
     def __init__(self, path: Path) -> None:
         import pyarrow as pa
 
         self._map = pa.memory_map(str(path))
         self._file = pa.ipc.open_file(self._map)
+        self._lock, self._readers, self._closed = Lock(), 0, False
         self.schema: pa.Schema = self._file.schema
         self._starts = [0]
         for number in range(self._file.num_record_batches):
             self._starts.append(self._starts[-1] + self._file.get_batch(number).num_rows)
 
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        """While somebody reads, the file stays open; raises MemtuiError when it was closed before."""
+        with self._lock:
+            if self._closed:
+                raise MemtuiError("The plan of this import was given up.", fix="Plan it again.")
+            self._readers += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._readers -= 1
+                if self._closed and not self._readers:
+                    self._map.close()
+
     def batches(self) -> Iterator[pa.RecordBatch]:
         """All rows in order."""
-        for number in range(self._file.num_record_batches):
-            yield self._file.get_batch(number)
+        with self._reading():
+            for number in range(self._file.num_record_batches):
+                yield self._file.get_batch(number)
 
     def rows(self, numbers: Sequence[int], columns: Sequence[str]) -> list[dict[str, Any]]:
         """Some rows by number, in the order asked for."""
@@ -113,10 +135,11 @@ class Spool:
         for number in numbers:
             within.setdefault(bisect_right(self._starts, number) - 1, []).append(number)
         found: dict[int, dict[str, Any]] = {}
-        for at, wanted in within.items():
-            batch = self._file.get_batch(at).select(list(columns))
-            rows = batch.take([number - self._starts[at] for number in wanted]).to_pylist()
-            found |= zip(wanted, rows, strict=True)
+        with self._reading():
+            for at, wanted in within.items():
+                batch = self._file.get_batch(at).select(list(columns))
+                rows = batch.take([number - self._starts[at] for number in wanted]).to_pylist()
+                found |= zip(wanted, rows, strict=True)
         return [found[number] for number in numbers]
 
     def table(self, numbers: NDArray[np.int64]) -> pa.Table:
@@ -127,18 +150,22 @@ class Spool:
         order = np.argsort(numbers, kind="stable")
         ascending = numbers[order]
         bounds = np.searchsorted(ascending, self._starts)
-        parts = [
-            self._file.get_batch(at).take(pa.array(ascending[start:stop] - self._starts[at]))
-            for at, (start, stop) in enumerate(pairwise(bounds.tolist()))
-            if stop > start
-        ]
+        with self._reading():
+            parts = [
+                self._file.get_batch(at).take(pa.array(ascending[start:stop] - self._starts[at]))
+                for at, (start, stop) in enumerate(pairwise(bounds.tolist()))
+                if stop > start
+            ]
         back = np.empty_like(order)
         back[order] = np.arange(len(order))
         return pa.Table.from_batches(parts, schema=self.schema).take(pa.array(back))
 
     def close(self) -> None:
-        """Let go of the file."""
-        self._map.close()
+        """Let go of the file, once nobody reads it any more."""
+        with self._lock:
+            first, self._closed = not self._closed, True
+            if first and not self._readers:
+                self._map.close()
 
 
 def vector_array(vectors: Sequence[NDArray[np.float32] | None], kind: pa.DataType) -> pa.Array:

@@ -493,7 +493,7 @@ def _folded(memory: Memory, width: int, glyphs: Glyphs, keys: Mapping[str, Actio
     parts = []
     if memory.metadata is not None:
         fields = len(memory.metadata_values)
-        parts.append(f"metadata {counted(fields, 'field')}")
+        parts.append(f"metadata {counted(fields, 'field')}" if fields else "metadata without fields")
     if memory.extra:
         parts.append(counted(len(memory.extra), "column"))
     if parts:
