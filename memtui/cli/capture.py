@@ -290,7 +290,8 @@ def _together(documents: list[dict[str, Any]]) -> dict[str, Any]:
         "warnings": list(dict.fromkeys(note for each in documents for note in each["warnings"])),
         "proof": {
             "proven": all(proofs) if None not in proofs else None,
-            "why": f"{sum(map(bool, proofs))} of {len(proofs)} conversations came out the same when run again",
+            "why": f"{sum(map(bool, proofs))} of {counted(len(proofs), 'conversation')} "
+            "came out the same when run again",
         },
     }
 

@@ -386,7 +386,8 @@ def _tune(args: argparse.Namespace, engine: Engine, book: CaseBook) -> int:
     else:
         print_json(found.block)
         print_text(
-            f"tried {found.tried} settings, {found.stopped}; on the cases that chose them: {found.train_gain:+.3f}"
+            f"tried {counted(found.tried, 'setting')}, {found.stopped}; "
+            f"on the cases that chose them: {found.train_gain:+.3f}"
         )
         print_text(
             f"on {counted(held.cases, 'case')} kept apart: {held.difference:+.3f},"

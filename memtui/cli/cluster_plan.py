@@ -68,7 +68,7 @@ def planned(
         print_json(document)
         return 0
     print_text(
-        f"{made.script}: {made.rows:,} rows of version {made.version} on {counted(args.workers, 'worker')}"
+        f"{made.script}: {counted(made.rows, 'row')} of version {made.version} on {counted(args.workers, 'worker')}"
     )
     print_text(f"run it where Ray is: python {made.script.name}   (pip install 'memtui[ray]')")
     print_text(f"then here: memtui {then} --parts {made.parts}")

@@ -16,6 +16,7 @@ from memtui.engine import (
     MemtuiError,
     RefusedError,
     UsageError,
+    counted,
     explain,
 )
 from memtui.paths import state_dir
@@ -311,7 +312,7 @@ def _apply(args: argparse.Namespace, config: Configuration) -> int:
         hosts = ", ".join(draft.hosts)
         asked = "" if args.no_key_checks else f' {hosts} would be asked before, with the word "test" alone.'
         raise RefusedError(
-            f"{len(changes)} settings of {config.main} would change.{asked}",
+            f"{counted(len(changes), 'setting')} of {config.main} would change.{asked}",
             fix="Look with: memtui config diff, then repeat with --yes; nothing was changed.",
         )
     results: Sequence[KeyResult] = ()
@@ -368,7 +369,7 @@ def _undo(args: argparse.Namespace, config: Configuration) -> int:
     record = last_record(state, config.main)
     if not args.yes:
         raise RefusedError(
-            f"{len(record.changes)} settings of {record.main} would go back to what they were.",
+            f"{counted(len(record.changes), 'setting')} of {record.main} would go back to what they were.",
             fix="Look with: memtui config diff, then repeat with --yes; nothing was changed.",
         )
     files = undo_write(config, record, state=state, now_ms=wall_clock())

@@ -10,7 +10,7 @@ from pathlib import Path
 from memtui.cli.open_store import open_for
 from memtui.cli.output import print_json, print_text
 from memtui.cli.progress import shown
-from memtui.engine import Engine, UsageError
+from memtui.engine import Engine, UsageError, counted
 from memtui.engine.token_vectors import MODEL_URL, build, fetch, look, remove, status
 from memtui.paths import cache_dir
 
@@ -70,8 +70,8 @@ def _build(engine: Engine, args: argparse.Namespace) -> int:
         print_json(asdict(done))
         return 0
     print_text(
-        f"{done.made} read, {done.unchanged} unchanged, {done.removed} removed: {done.memories} memories in "
-        f"{done.bytes / 1e6:.1f} MB, by {done.model}"
+        f"{done.made} read, {done.unchanged} unchanged, {done.removed} removed: "
+        f"{counted(done.memories, 'memory', 'memories')} in {done.bytes / 1e6:.1f} MB, by {done.model}"
     )
     return 0
 
@@ -89,8 +89,8 @@ def _status(engine: Engine, args: argparse.Namespace) -> int:
         return 0
     print_text(f"model     {found.model}\nfolder    {found.folder}")
     print_text(
-        f"vectors   {found.current} of {found.memories} memories, {found.dims} numbers a word piece, "
-        f"{found.bytes / 1e6:.1f} MB"
+        f"vectors   {found.current} of {counted(found.memories, 'memory', 'memories')}, "
+        f"{found.dims} numbers a word piece, {found.bytes / 1e6:.1f} MB"
     )
     if found.current < found.memories:
         print_text("memtui context build reads the others")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from memtui.cli.open_store import open_for, wall_clock
 from memtui.cli.output import print_json, print_table, print_text
-from memtui.engine import clean
+from memtui.engine import clean, counted
 from memtui.engine.discovery import read_config
 from memtui.engine.documents import (
     ColdAnswer,
@@ -154,9 +154,9 @@ def _told(args: argparse.Namespace, told: Ingest, answer: ColdAnswer | None, rec
     if told.skip_reason:
         print_text(f"nothing was read: {told.skip_reason.replace('_', ' ')}")
     print_text(
-        f"{told.files_ingested} files, {told.chunks_total} pieces: {told.chunks_inserted} new, {told.chunks_updated} "
-        f"changed, {told.chunks_unchanged} unchanged, {told.chunks_deleted} gone; left out "
-        f"{told.skipped_private} private, {told.skipped_secret_like} with secrets"
+        f"{counted(told.files_ingested, 'file')}, {counted(told.chunks_total, 'piece')}: "
+        f"{told.chunks_inserted} new, {told.chunks_updated} changed, {told.chunks_unchanged} unchanged, "
+        f"{told.chunks_deleted} gone; left out {told.skipped_private} private, {told.skipped_secret_like} with secrets"
     )
     if answer is not None:
         for hit in answer.hits:
@@ -178,8 +178,8 @@ def _status(args: argparse.Namespace, sync: dict[str, object]) -> int:
         print_json({"sync": sync})
         return 0
     print_text(
-        f"{sync['files']} files, {sync['chunks']} chunks: {sync['read']} read, {sync['unchanged']} unchanged, "
-        f"{sync['removed']} gone"
+        f"{counted(int(str(sync['files'])), 'file')}, {counted(int(str(sync['chunks'])), 'piece')}: "
+        f"{sync['read']} read, {sync['unchanged']} unchanged, {sync['removed']} gone"
     )
     for each in sync["skipped"]:  # type: ignore[attr-defined]
         print_text(f"left out: {clean(str(each))}")

@@ -11,7 +11,7 @@ from pathlib import Path
 from memtui.cli.open_store import column_map, wall_clock
 from memtui.cli.output import print_json, print_table, print_text, warning
 from memtui.cli.progress import shown
-from memtui.engine import UsageError
+from memtui.engine import UsageError, counted
 from memtui.engine.transfer import (
     FORM_TITLES,
     FORMS,
@@ -72,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _print(done: Migration, action: str) -> None:
-    print_text(f"{done.source}: {done.rows:,} rows of {done.dialect}")
+    print_text(f"{done.source}: {counted(done.rows, 'row')} of {done.dialect}")
     for theirs, ours, rows in done.scopes:
         if theirs != ours:
             print_text(f"scope {theirs or '(none)'} -> {ours or '(none)'}: {rows:,}")
@@ -83,7 +83,8 @@ def _print(done: Migration, action: str) -> None:
         print_table(ledger, ("field", "rows", "what changes or is lost"), right_aligned=(1,))
     for problem in done.problems[:20]:
         print_text(f"! {problem}")
+    written = counted(done.written, "memory", "memories")
     if action == "check":
-        print_text(f"{done.written:,} memories would be in the new store ({FORM_TITLES[done.form]})")
+        print_text(f"{written} would be in the new store ({FORM_TITLES[done.form]})")
     else:
-        print_text(f"{done.written:,} memories, {done.verified:,} verified row by row in {done.destination}")
+        print_text(f"{written}, {done.verified:,} verified row by row in {done.destination}")

@@ -12,7 +12,7 @@ from memtui.cli.open_store import open_for
 from memtui.cli.output import print_json, print_table, print_text, warning
 from memtui.cli.question_options import add_question_options, request_of
 from memtui.cli.show import moment
-from memtui.engine import MemtuiError, UsageError, clean, explain, request_from
+from memtui.engine import MemtuiError, UsageError, clean, counted, explain, request_from
 from memtui.engine.documents import consult
 from memtui.engine.explain import (
     open_receipt,
@@ -91,7 +91,7 @@ def _documents(asked: Consulted) -> str:
     """What the documents beside the store said, with how much of it the scope left over."""
     answer = asked.answer
     if not answer.consulted:
-        return f"documents: not asked, {asked.error or f'{asked.hot} memories are enough'}"
+        return f"documents: not asked, {asked.error or f'{asked.hot:,} memories are enough'}"
     lines = [
         f"documents: {len(answer.hits)} of {answer.scoped} in {asked.scope}, {answer.raw} found, "
         f"{answer.filtered} left out by the scope"
@@ -168,7 +168,7 @@ def render(engine: Engine, trace: Trace, *, whole: bool) -> str:
     """The trace for a person at a terminal."""
     found = len(trace.candidates)
     lines = [
-        f"{trace.recipe}  {trace.mode}  {len(trace.results)} of {found} candidates  {trace.total_ms:.0f} ms"
+        f"{trace.recipe}  {trace.mode}  {len(trace.results)} of {counted(found, 'candidate')}  {trace.total_ms:.0f} ms"
     ]
     if trace.asker is not None:
         lines.append(trace.asker.words)
@@ -226,14 +226,16 @@ def render(engine: Engine, trace: Trace, *, whole: bool) -> str:
         if trace.proof.recomputed
         else f"DOES NOT ADD UP: {trace.proof.failures[0] if trace.proof.failures else ''}"
     )
-    lines.append(f"\n{badge} ({trace.proof.checked} steps, largest error {trace.proof.max_error:.1g})")
+    lines.append(
+        f"\n{badge} ({counted(trace.proof.checked, 'step')}, largest error {trace.proof.max_error:.1g})"
+    )
     return "\n".join(lines)
 
 
 def days_old(ms: int) -> str:
     """An age in whole days: "289 days old"."""
     days = round(ms / 86_400_000)
-    return f"{days:,} day{'' if days == 1 else 's'} old"
+    return f"{counted(days, 'day')} old"
 
 
 def _words_line(met: WordsMet) -> str:
@@ -317,5 +319,5 @@ def replay(engine: Engine, path: str, *, as_json: bool) -> int:
         rows = [(d.what, d.where, str(d.was)[:SHOWN], str(d.now)[:SHOWN]) for d in found.differences]
         print_table(rows, ("what", "where", "was", "is"))
     verdict = "as it was" if found.same else "it comes out differently"
-    print_text(f"{verdict} ({found.checked} steps of the receipt recomputed)")
+    print_text(f"{verdict} ({counted(found.checked, 'step')} of the receipt recomputed)")
     return 0 if found.same else 1

@@ -160,7 +160,8 @@ def _estimate(engine: Engine, embedder: Embedder, destination: Path | str, args:
     }
     seconds = "" if cost.seconds is None else f", about {cost.seconds:,.0f} s"
     said = (
-        f"dry run: {found.rows:,} memories, {cost.chars:,} characters, about {cost.tokens:,} tokens{seconds};"
+        f"dry run: {counted(found.rows, 'memory', 'memories')}, {cost.chars:,} characters, "
+        f"about {cost.tokens:,} tokens{seconds};"
         f" {found.dims} numbers each instead of {found.dims_before}, {found.bytes / 1e6:,.1f} MB"
     )
     _tell(args, document, said)
@@ -185,7 +186,9 @@ def _rehearse(engine: Engine, embedder: Embedder, args: argparse.Namespace) -> i
     report = found.report
     assert report.other is not None
     assert report.paired is not None
-    lines = [f"{counted(len(cases), 'question')} over {found.sample:,} of {found.rows:,} memories"]
+    lines = [
+        f"{counted(len(cases), 'question')} over {found.sample:,} of {counted(found.rows, 'memory', 'memories')}"
+    ]
     for name, value in report.mean.items():
         new = report.other.mean[name]
         lines.append(f"{name}: {_number(value)} with {found.old}, {_number(new)} with {found.new}")
@@ -208,7 +211,7 @@ def _make(engine: Engine, destination: Path | str, args: argparse.Namespace) -> 
         with shown(sys.stderr) as on_progress:
             done = another.make(_embedder(args), destination, on_progress, parts=args.parts or "")
         document |= done.as_json()
-        said = f"{done.rows:,} memories with {said}"
+        said = f"{counted(done.rows, 'memory', 'memories')} with {said}"
     if not args.switch:
         place = f" --to {args.to}" if args.to else ""
         how = f"memtui reembed --model {args.model}{place} --switch --yes"

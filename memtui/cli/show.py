@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from memtui.cli.open_store import open_for
 from memtui.cli.output import print_json, print_text
-from memtui.engine import Memory, dump_json
+from memtui.engine import Memory, counted, dump_json
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -54,7 +54,7 @@ def render(memory: Memory) -> str:
         ("confidence", memory.confidence),
         ("created", moment(memory.timestamp_ms)),
         ("last used", _last_used(memory)),
-        ("used", None if memory.access_count is None else f"{memory.access_count} times"),
+        ("used", None if memory.access_count is None else f"{counted(memory.access_count, 'time')}"),
         ("source", memory.source),
         (
             "valid",

@@ -224,11 +224,12 @@ def _pin(args: argparse.Namespace) -> int:
     number, folder = _number(engine, args.version), Path(args.folder).expanduser()
     if args.dry_run:
         rows, entry = engine.store.pin(number).count(), None
-        said = f"v{number}, {rows:,} memories, would be copied to {folder}; dry run: nothing was written"
+        said = f"v{number}, {counted(rows, 'memory', 'memories')}, "
+        said += f"would be copied to {folder}; dry run: nothing was written"
     else:
         with shown(sys.stderr) as on_progress:
             rows, entry = pin_version(engine, number, folder, on_progress=on_progress)
-        said = f"v{number}, {rows:,} memories, copied to {folder}: no clean-up reaches it there"
+        said = f"v{number}, {counted(rows, 'memory', 'memories')}, copied to {folder}: no clean-up reaches it there"
     if args.json:
         print_json({"version": number, "folder": str(folder), "rows": rows, "entry": entry})
         return 0

@@ -10,7 +10,7 @@ from dataclasses import replace
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine import Engine, UsageError
+from memtui.engine import Engine, UsageError, counted
 from memtui.engine.clients import Client, ClientRegister, RateLimit, is_loopback
 from memtui.mcp.door import Door
 from memtui.mcp.server import make_server
@@ -109,7 +109,7 @@ class Gate:
         if client is not None and client.paused:
             refusal = (403, "A person paused this client: memtui clients resume NAME.", {})
         elif client is not None and (wait := self._rate.wait(client)):
-            refusal = (429, f"{client.rate} calls a minute at most.", {"Retry-After": str(wait)})
+            refusal = (429, f"{counted(client.rate, 'call')} a minute at most.", {"Retry-After": str(wait)})
         if refusal is not None:
             status, why, headers = refusal
             await JSONResponse({"error": why}, status, headers)(scope, receive, send)

@@ -212,7 +212,7 @@ def test_an_import_takes_its_vectors_from_the_parts_and_is_undone_as_ever(tmp_pa
     folder.mkdir()
     pq.write_table(EmbedTexts("text", {"model": BUNDLED})(held), folder / "0.parquet")
     with_parts = ImportRequest(request.sources, parts=made.parts)
-    with pytest.raises(MemtuiError, match="0 of 1 parts"):
+    with pytest.raises(MemtuiError, match="0 of 1 part "):
         transfer.plan_import(engine, with_parts)
     (folder / "done").write_text("300")
     plan = transfer.plan_import(engine, with_parts)

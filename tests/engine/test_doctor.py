@@ -438,14 +438,14 @@ def test_a_maintenance_says_what_it_does_to_the_cases_and_keeps_it_in_its_receip
     fold = maintain(engine.store, engine.curate.bench, (TableStep("fold"),), confirmed=True, ask=ask)
     assert fold.answers is not None
     assert fold.answers["cases"] == {"cases": 1, "right_before": 1, "right_after": 1, "worse": [], "down": []}
-    assert fold.sentence == "1 of 1 cases right before, 1 after; every answer is the same"
+    assert fold.sentence == "1 of 1 case right before, 1 after; every answer is the same"
     back = maintain(
         engine.store, engine.curate.bench, (TableStep("restore", str(before)), TableStep("index-text")), confirmed=True,
         ask=ask,
     )  # fmt: skip
     assert back.answers is not None
     assert (back.answers["cases"]["right_before"], back.answers["cases"]["right_after"]) == (1, 0)
-    assert "1 of 1 questions are answered otherwise" in back.sentence
+    assert "1 of 1 question answered otherwise" in back.sentence
     kept = engine.curate.journal()[0].detail["receipt"]
     assert kept["answers"] == back.as_json()["answers"]
     assert (kept["version_before"], kept["version_after"]) == (back.version_before, back.version_after)

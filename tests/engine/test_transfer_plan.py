@@ -222,7 +222,7 @@ def test_vectors_are_used_only_by_the_users_word(shared: Path, tmp_path: Path) -
 def test_broken_parts_need_a_yes(shared: Path, tmp_path: Path) -> None:
     source = shared / "fixtures" / "sources" / "nasty" / "broken-line.jsonl"
     engine = opened(pro_store(tmp_path / "store"), tmp_path / "state")
-    with pytest.raises(RefusedError, match="1 parts of broken-line"):
+    with pytest.raises(RefusedError, match="1 part of broken-line"):
         imported(engine, source)
     assert rows_of(engine) == {}
     assert imported(engine, source, confirmed=True).added == 11

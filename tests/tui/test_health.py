@@ -310,7 +310,7 @@ async def test_a_whole_restore_asks_the_cases_before_and_after_and_leaves_a_rece
         await press(pilot, "j", "W")
         await settle(pilot)
         text = screen_text(app)
-        assert "1 memories that came since would go" in text
+        assert "1 memory that came since would go" in text
         assert "your cases asked before" in text
         assert planted.open_table(store).count_rows() == 81
         await press(pilot, "j", "enter")

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from memtui.engine.access.policy import GLOBAL, Access, Reason, scope_of
 from memtui.engine.core.errors import UsageError
+from memtui.engine.core.text import counted
 
 NO_ID, SHELL = "no id", "shell"
 
@@ -254,7 +255,7 @@ def difference_in_words(
     verb = "gains" if gains else "loses"
     if not rows:
         return f"{agent} {verb} {_named(scope)}" + ("" if rows is None else ", which holds no memory yet")
-    held = f"; {secrets} hold{'s' if secrets == 1 else ''} secrets" if secrets and gains else ""
+    held = f"; {counted(secrets, 'holds', 'hold')} secrets" if secrets and gains else ""
     return f"{agent} {verb} {_memories(rows)} of {_named(scope)}{held}"
 
 
@@ -367,4 +368,4 @@ def _named(scope: str | None) -> str:
 
 
 def _memories(count: int) -> str:
-    return "1 memory" if count == 1 else f"{count:,} memories"
+    return counted(count, "memory", "memories")

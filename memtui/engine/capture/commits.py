@@ -13,6 +13,7 @@ from memtui.engine.changes.applied_state import AppliedState, whereabouts
 from memtui.engine.changes.change_set import ChangeSet, Outcome
 from memtui.engine.changes.journal import RowImages
 from memtui.engine.core.errors import MemtuiError, RefusedError
+from memtui.engine.core.text import counted
 
 if TYPE_CHECKING:
     from memtui.engine.capture.recipes.base import CaptureContext
@@ -59,7 +60,9 @@ def together(traces: Sequence[CaptureTrace], store: Store) -> ChangeSet:
     """Everything that several runs on the same version would write, as one change set; to try, not to apply: none of
     them has seen what the others add."""
     writes = [write for trace in traces for write in trace.writes]
-    return ChangeSet(ACTION, f"{len(traces)} conversations captured", folded(writes, store), store.version)
+    return ChangeSet(
+        ACTION, f"{counted(len(traces), 'conversation')} captured", folded(writes, store), store.version
+    )
 
 
 def title(trace: CaptureTrace) -> str:
@@ -72,7 +75,7 @@ def title(trace: CaptureTrace) -> str:
         for decision, word in (("create", "new"), ("supersede", "replaced"), ("merge", "merged"))
         if (count := sum(each.decision == decision for each in made))
     ]
-    return f"{len(made):,} memories captured" + (f": {', '.join(parts)}" if parts else "")
+    return f"{counted(len(made), 'memory', 'memories')} captured" + (f": {', '.join(parts)}" if parts else "")
 
 
 def _line(candidate: Candidate) -> str:
@@ -159,7 +162,7 @@ def _streamed(
             after = writer.newest()
         if after == before + 1 and writer.count() != rows + len(writes):
             raise MemtuiError(
-                f"{writer.where} has {writer.count():,} rows, not {rows + len(writes):,}.",
+                f"{writer.where} has {counted(writer.count(), 'row')}, not {rows + len(writes):,}.",
                 fix="Look at the journal: memtui journal; it can take the capture back.",
             )
         journal.applied(entry, after)

@@ -12,6 +12,7 @@ from typing import Any, Literal, get_args
 
 from memtui.engine.capture.trace import Message
 from memtui.engine.core.errors import MemtuiError, UsageError
+from memtui.engine.core.text import counted
 
 Format = Literal["auto", "text", "session", "chatgpt", "claude"]
 
@@ -253,8 +254,9 @@ def _values(text: str, reading: _Reading) -> Iterator[Any]:
         except (ValueError, RecursionError):
             bad += 1
     if bad:
-        lines = "1 line is" if bad == 1 else f"{bad} lines are"
-        reading.warnings.append(f"{lines} no JSON in {reading.name} and left out")
+        reading.warnings.append(
+            f"{counted(bad, 'line is', 'lines are')} no JSON in {reading.name} and left out"
+        )
 
 
 def _chained(entries: Sequence[Mapping[str, Any]]) -> Iterator[Message]:
@@ -375,7 +377,7 @@ def _exported(text: str, reading: _Reading) -> Iterator[Mapping[str, Any]]:
     items = value if isinstance(value, list) else [value]
     odd = sum(not isinstance(each, Mapping) for each in items)
     if odd:
-        reading.warnings.append(f"{odd} of {len(items)} items are no conversations and left out")
+        reading.warnings.append(f"{odd} of {counted(len(items), 'item')} are no conversations and left out")
     yield from (each for each in items if isinstance(each, Mapping))
 
 

@@ -16,7 +16,7 @@ from memtui.engine.capture.recipes.memtui.texts import without_secrets
 from memtui.engine.capture.trace import Candidate, CaptureTrace
 from memtui.engine.catalog.types import ListQuery
 from memtui.engine.core.errors import MemtuiError, RefusedError, UsageError
-from memtui.engine.core.text import one_line
+from memtui.engine.core.text import counted, one_line
 
 if TYPE_CHECKING:
     from memtui.engine.changes.change_set import ChangeSet
@@ -97,7 +97,9 @@ class Inbox:
         found = [each for each in self.items() if each.id.startswith(name)]
         if len(found) != 1:
             several = (
-                f"{len(found)} items begin with {name}" if found else f"nothing that waits is called {name}"
+                f"{counted(len(found), 'item')} begin with {name}"
+                if found
+                else f"nothing that waits is called {name}"
             )
             raise UsageError(f"{several[0].upper()}{several[1:]}.", fix="See them with: memtui inbox.")
         return found[0]

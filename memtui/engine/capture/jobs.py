@@ -87,7 +87,7 @@ def plan_compaction(
         stay = counted(len(failed), "group stays as it is", "groups stay as they are")
         warnings.append(f"{stay}: {failed[0].message}")
     merged = sum(len(group) for group in groups)
-    title = f"{merged} memories compacted into {len(groups)}"
+    title = f"{counted(merged, 'memory', 'memories')} compacted into {len(groups)}"
     return _planned(
         world, "compact", title, {"groups": len(groups), "merged": merged}, tuple(dict.fromkeys(warnings))
     )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from memtui.engine.catalog.text_search import in_index, words_by_token
 from memtui.engine.core.errors import MemtuiError, UsageError
 from memtui.engine.core.progress import CancelToken, OnProgress, Progress
+from memtui.engine.core.text import counted
 from memtui.engine.recall.request import RecallRequest
 from memtui.engine.store.errors import explained
 from memtui.engine.store.snapshot import vector_index_rows
@@ -89,8 +90,7 @@ def gap(before: IndexCoverage | None, after: IndexCoverage | None) -> tuple[str,
             return _WORDS[was, now].format(kind=kind), alone
     folded = before.words_beside - after.words_beside
     if alone and folded > 0:
-        rows = "1 row" if folded == 1 else f"{folded:,} rows"
-        return f"it took {rows} into the full-text index, so words weigh otherwise", True
+        return f"it took {counted(folded, 'row')} into the full-text index, so words weigh otherwise", True
     return "", False
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from memtui.engine.catalog.catalog import DYNAMIC, INVALID, SUPERSEDED, SUPERSEDES
 from memtui.engine.catalog.filter_context import FilterContext, TermContext
 from memtui.engine.core.memory import LAYERS, STATES, TIERS
+from memtui.engine.core.text import counted
 from memtui.engine.metadata.read import SOURCES
 from memtui.engine.query import ast
 from memtui.engine.query.ast import UNIT_MS, Age, FieldTerm, Node, Number, Op, Range, Text, Value
@@ -378,7 +379,7 @@ def compile(node: Node, context: FilterContext, *, text: str | None = None) -> M
     texts = [each for each in ast.walk(node) if isinstance(each, _BY_TEXT)]
     if len(texts) > MAX_TEXTS:
         raise FilterError(
-            f"The filter looks for {len(texts)} texts, more than {MAX_TEXTS}.",
+            f"The filter looks for {counted(len(texts), 'text')}, more than {MAX_TEXTS}.",
             text=text,
             span=texts[MAX_TEXTS].span | texts[-1].span,
             fix="Put a sentence in quotes to look for it as a whole.",

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from memtui.engine.core.errors import MemtuiError
+from memtui.engine.core.text import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +32,11 @@ class FileEdit:
         if self.after is None:
             return f"{self.path} is removed"
         if self.before is None:
-            return f"{self.path} is new, {len(self.after.splitlines())} lines"
+            return f"{self.path} is new, {counted(len(self.after.splitlines()), 'line')}"
         more = len(self.after.splitlines()) - len(self.before.splitlines())
-        return f"{self.path} changes, {more:+d} lines"
+        lines = counted(abs(more), "line")
+        told = f"{lines} more" if more > 0 else f"{lines} fewer" if more < 0 else "as many lines"
+        return f"{self.path} changes, {told}"
 
     def as_json(self) -> dict[str, Any]:
         """As the journal keeps it."""

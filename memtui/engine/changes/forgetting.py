@@ -470,7 +470,8 @@ def _warnings(
     if any(each.id.startswith(DERIVED) for each in changes):
         notes.append("Memories that the agent makes from files come back at its next look at them.")
     if stay := [copy for copy in copies if not copy.goes]:
-        notes.append(f"{len(stay)} copies in other files stay: see where.")
+        said = counted(len(stay), "copy in another file stays", "copies in other files stay")
+        notes.append(f"{said}: see where.")
     if shrink:
         what = "this memory" if len(changes) == 1 else "these memories"
         notes.append(f"The whole table loses its older versions, and {what} cannot be brought back.")

@@ -70,7 +70,8 @@ def plan_merge(
     if len(scopes := {row.memory.scope for row in rows}) > 1:
         named = ", ".join(sorted(scope or "(none)" for scope in scopes))
         notes[f"they are in different scopes ({named}); what survives stays in {first.memory.scope}"] = 1
-    return planned("merge", f"{len(rows)} memories merged into one", found, changes, conflicts, notes)
+    title = f"{counted(len(rows), 'memory', 'memories')} merged into one"
+    return planned("merge", title, found, changes, conflicts, notes)
 
 
 def _weight(row: EditableRow) -> tuple[Any, ...]:

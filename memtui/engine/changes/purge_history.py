@@ -63,10 +63,11 @@ def plan_past(
     warnings = ["The whole table loses its older versions.", *words_of_names(names, going=drop_names)]
     if entries:
         what = "it" if len(found.rows) + len(gone) == 1 else "them"
-        count = "1 entry" if len(entries) == 1 else f"{len(entries)} entries"
-        warnings.append(f"What {count} of the journal told of {what} goes: that can no longer be taken back.")
+        told = counted(len(entries), "entry", "entries")
+        warnings.append(f"What {told} of the journal told of {what} goes: that can no longer be taken back.")
     if copies:
-        warnings.append(f"{len(copies)} copies in other files stay: see where.")
+        said = counted(len(copies), "copy in another file stays", "copies in other files stay")
+        warnings.append(f"{said}: see where.")
     count = counted(len(found.rows) + len(gone), "memory", "memories")
     kept, removed = {"history": "kept"}, {"history": "removed"}
     return ChangeSet(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from memtui.engine.core.errors import MemtuiError, RefusedError
 from memtui.engine.core.progress import CancelToken, OnProgress, Progress
+from memtui.engine.core.text import counted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -46,7 +47,7 @@ def read_parts(
     ended = [each for each in folders if system.get_file_info(f"{each}/{DONE}").type == fs.FileType.File]
     if not ended or len(ended) < len(folders):
         raise MemtuiError(
-            f"{len(ended)} of {len(folders)} parts in {parts} are finished.",
+            f"{len(ended)} of {counted(len(folders), 'part')} in {parts} are finished.",
             fix="Run the script again: it goes on where it stopped.",
         )
     for at, folder in enumerate(ended):

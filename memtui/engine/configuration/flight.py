@@ -11,6 +11,7 @@ from memtui.engine.configuration.file import REMOVED
 from memtui.engine.configuration.trial_vectors import changes_vectors, embedded_again, planned_embedder
 from memtui.engine.core.errors import MemtuiError
 from memtui.engine.core.progress import CancelToken, OnProgress, Progress
+from memtui.engine.core.text import counted
 
 if TYPE_CHECKING:
     from memtui.engine.changes.recall_effect import EffectQuestion
@@ -159,9 +160,10 @@ def _later(
     try:
         embedder = planned_embedder(config, changes)
         again = embedded_again(bench, embedder, on_progress=on_progress, cancel=cancel)
-        return trial.enter_context(
-            again
-        ), f"{bench.store.count():,} memories were embedded by {embedder.name} for this"
+        return (
+            trial.enter_context(again),
+            f"{counted(bench.store.count(), 'memory was', 'memories were')} embedded by {embedder.name} for this",
+        )
     except MemtuiError as error:
         return bench, f"{today} ({error.message.rstrip('.')})"
 

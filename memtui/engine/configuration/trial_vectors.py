@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from memtui.engine.configuration.plans import block_under
 from memtui.engine.core.errors import RefusedError
 from memtui.engine.core.progress import CancelToken, OnProgress, Progress
+from memtui.engine.core.text import counted
 from memtui.engine.discovery.plugins import embedding_of
 from memtui.engine.providers.embedder import embedder_of
 
@@ -81,7 +82,7 @@ def embedded_again(
     count = store.count()
     if count > MOST:
         raise RefusedError(
-            f"{count:,} memories would have to be embedded for the trial, more than {MOST:,}.",
+            f"{counted(count, 'memory', 'memories')} would have to be embedded for the trial, more than {MOST:,}.",
             fix="Try it on a part of them, in a store of its own.",
         )
     columns = store.dialect.columns

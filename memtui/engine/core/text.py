@@ -114,7 +114,7 @@ def days_between(from_ms: float, to_ms: float) -> str:
     days = math.floor(to_ms / DAY_MS) - math.floor(from_ms / DAY_MS)
     if days == 0:
         return "today"
-    count = f"{abs(days):,} day{'' if abs(days) == 1 else 's'}"
+    count = counted(abs(days), "day")
     return f"in {count}" if days > 0 else f"{count} ago"
 
 

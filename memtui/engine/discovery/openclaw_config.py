@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from memtui.engine.core.text import counted
 from memtui.engine.discovery.json5_file import UnreadableFileError, read_json5, read_text
 from memtui.engine.discovery.places import PathReading
 from memtui.engine.discovery.types import OWNERS, ConfigFile, ConfigFinding
@@ -237,7 +238,7 @@ def _about_variables(expansion: Expansion, layers: EnvironmentLayers, path: Path
         for place, names in ours.items()
     ]
     if others := len(expansion.missing) - len(ours):
-        message = f"{others} setting(s) outside of memory name variables that are not set here."
+        message = f"{counted(others, 'setting')} outside of memory: a variable that is not set here."
         findings.append(ConfigFinding("variable-missing", "note", message, path=str(path)))
     near = sorted(name for name in expansion.used if layers.origin(name) == HERE)
     if near:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memtui.engine.core.errors import DamagedStoreError, MemtuiError
-from memtui.engine.core.text import one_line
+from memtui.engine.core.text import counted, one_line
 from memtui.engine.discovery import write_guard
 from memtui.engine.discovery.openclaw_config import LoadedConfig, load
 from memtui.engine.discovery.places import PlaceFinder, default_states, read_environment, readings
@@ -278,7 +278,9 @@ def _look(found: FoundStore, store: Store) -> StoreHealth:
         "index v2": "the agent cannot read a full-text index of version 2 and will drop it"
         if of_plugin and found.plugin == PRO and fts.exists and fts.version not in (None, 1)
         else "",
-        "orphans": f"{orphans} row(s) that no agent can see: scope null, blank or padded" if orphans else "",
+        "orphans": f"{counted(orphans, 'row')} that no agent can see: scope null, blank or padded"
+        if orphans
+        else "",
         "left over": found.why if found.configured is False and found.why.startswith("left over") else "",
         "empty": "" if rows else "no memories yet",
     }

@@ -201,7 +201,8 @@ def _discovered(discovery: Discovery) -> Target:
             return _of(tier[0], discovery)
         if tier:
             raise MemtuiError(
-                f"There are {len(tier)} stores to choose from: {_list(tier)}.", fix="Choose one with --store."
+                f"There are {len(tier)} stores to choose from: {_list(tier)}.",
+                fix="Choose one with --store.",
             )
     raise AssertionError("a store is in one of the tiers")
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.core.errors import MemtuiError, UsageError
+from memtui.engine.core.text import counted
 from memtui.engine.recall import proof_formulas
 from memtui.engine.recall.recipes.registry import all_recipes
 
@@ -69,8 +70,8 @@ def replay(
     was = [candidate.id for candidate in receipt.candidates]
     if was and not there(was):
         raise UsageError(
-            f"None of the {len(was)} memories of this receipt is here: it is of another store"
-            f" ({receipt.store['dialect']}, {receipt.store['rows']} rows).",
+            f"None of the {counted(len(was), 'memory', 'memories')} of this receipt is here: it is of another store"
+            f" ({receipt.store['dialect']}, {counted(receipt.store['rows'], 'row')}).",
             fix="Open the store that it was saved from.",
         )
     checked, sums = check_sums(receipt)

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from memtui.engine.core.text import counted
+
 if TYPE_CHECKING:
     from memtui.engine.recall.record import Trace
     from memtui.engine.recall.trace import Candidate, Step
@@ -92,7 +94,7 @@ def _lane(name: str, lane: Facts, limit: Any, f: Facts) -> str:
     if lane.get("kept_back"):
         return f"{what} it is number {lane['rank']:,} of {lane['of']:,} by exact distance, and was not found."
     ahead = lane.get("inactive_ahead", 0)
-    hidden = f", behind {ahead} superseded rows of {f['fetched']} that are read" if ahead else ""
+    hidden = f", behind {counted(ahead, 'superseded row')} of {f['fetched']} that are read" if ahead else ""
     return f"{what} it is number {lane['rank']:,} of {lane['of']:,}{hidden}; the pool takes {limit}."
 
 
@@ -173,13 +175,13 @@ FAILED: Mapping[str, Callable[[Any, Any, Facts], str]] = {
     "limit": lambda value, limit, f: f"It stands at {value}; {limit} come back.",
     "governance": lambda value, limit, f: f"The prompt leaves it out: {f.get('why')}.",
     "repeat": lambda value, limit, f: (
-        f"It was injected {value} turns ago in this session; again only after {limit}."
+        f"It was injected {counted(value, 'turn')} ago in this session; again only after {limit}."
     ),
     "prompt_score": lambda value, limit, f: (
         f"Its score {score(value)} is below {score(limit)}, which the prompt asks for."
     ),
     "prompt_items": lambda value, limit, f: (
-        f"It is number {value} for the prompt, which takes {limit} items."
+        f"It is number {value} for the prompt, which takes {counted(limit, 'item')}."
     ),
     "prompt_chars": lambda value, limit, f: (
         f"The prompt's {limit} characters are used up{f'; with it there would be {value}' if value else ''}."
@@ -238,7 +240,7 @@ _PASSED: Mapping[str, Callable[[Any, Any, Facts], str]] = {
     "governance": lambda value, limit, f: "The prompt may hold it.",
     "repeat": lambda value, limit, f: "Not injected before in this session, as far as is known.",
     "prompt_score": lambda value, limit, f: "Its score is enough for the prompt.",
-    "prompt_items": lambda value, limit, f: f"Among the {limit} items that the prompt takes.",
+    "prompt_items": lambda value, limit, f: f"Among the {counted(limit, 'item')} that the prompt takes.",
     "prompt_chars": lambda value, limit, f: f"Within the prompt's {limit} characters.",
 }
 

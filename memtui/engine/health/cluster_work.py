@@ -20,6 +20,7 @@ from memtui.engine.catalog.select import positions_of
 from memtui.engine.cluster.parts import expect_note, read_parts, read_table, rows_of_parts, write_note
 from memtui.engine.cluster.plan import PART_ROWS, ClusterPlan, ClusterWork, Dataset, write_script
 from memtui.engine.core.errors import MemtuiError, UsageError
+from memtui.engine.core.text import counted
 from memtui.engine.health.near_duplicates import FLOOR, LOWEST_FLOOR, MOST_PAIRS, Compared, Near, compared
 from memtui.engine.health.vector_pass import Rows, VectorPass, VectorTally
 from memtui.engine.store import sql
@@ -135,7 +136,7 @@ def take_doctor(
                 getattr(tally, kind).append(row_ids)
     if tally.rows != store.count():
         raise MemtuiError(
-            f"The cluster looked at {tally.rows:,} vectors, the store has {store.count():,}.",
+            f"The cluster looked at {counted(tally.rows, 'vector')}, the store has {store.count():,}.",
             fix="Make the parts anew.",
         )
     found = tally.done()
@@ -302,7 +303,9 @@ class DuplicatesJob:
         found = self._compared()
         expect_note(parts, self._note(found))
         if (seen := rows_of_parts(parts)) != _dataset(self.store).rows:
-            raise MemtuiError(f"The parts in {parts} are of {seen:,} rows only.", fix="Run the script again.")
+            raise MemtuiError(
+                f"The parts in {parts} are of {counted(seen, 'row')} only.", fix="Run the script again."
+            )
         columns: list[list[NDArray[Any]]] = [[], [], []]
         total = without = 0
         for _, batch in read_parts(parts, ("left", "right", "cosine"), on_progress, self.cancel):

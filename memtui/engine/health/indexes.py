@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from memtui.engine.core.errors import MemtuiError
+from memtui.engine.core.text import counted
 from memtui.engine.store.errors import explained
 
 if TYPE_CHECKING:
@@ -214,7 +215,9 @@ def advice(rows: int, *, own: bool) -> str:
     refining gives .96 to .99 of the answers for a hundredth of HNSW's work, IVF_SQ is the one that the plugins read.
     """
     if rows < PAYS_FROM:
-        return f"none: {rows:,} rows are searched exactly in milliseconds, an index would cost answers"
+        return (
+            f"none: {counted(rows, 'row')} are searched exactly in milliseconds, an index would cost answers"
+        )
     if not own:
         return "IVF_SQ or IVF_FLAT: the plugin reads these, and asks without refining"
     return "IVF_RQ with refine 10" if rows < 500_000 else "IVF_RQ with 100 probes and refine 20"
@@ -260,7 +263,7 @@ def _words(store: Store, index: IndexFacts) -> IndexReport:
         return IndexReport(
             index, "words", "harmful", f"format {index.version}: the plugin ignores it", "make it anew (D6)"
         )
-    covered = f"{index.indexed:,} of {index.indexed + index.unindexed:,} rows"
+    covered = f"{index.indexed:,} of {counted(index.indexed + index.unindexed, 'row')}"
     return IndexReport(index, "words", "needed", f"recall by words uses it; it holds {covered}", "leave it")
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from memtui.engine.changes.change_set import MAINTAIN
 from memtui.engine.core.errors import RefusedError
+from memtui.engine.core.text import counted
 
 if TYPE_CHECKING:
     from memtui.engine.changes.apply import Applier
@@ -86,9 +87,9 @@ def answers_in_words(answers: Mapping[str, Any]) -> str:
     kept, changed = answers["cases"], len(answers["changed"])
     if not answers["asked"]:
         return "no case is saved and nothing was asked yet: no answer was compared"
-    cases = f"{kept['right_before']} of {kept['cases']} cases right before, {kept['right_after']} after; "
+    cases = f"{kept['right_before']} of {counted(kept['cases'], 'case')} right before, {kept['right_after']} after; "
     said = (
-        f"{changed} of {answers['asked']} questions are answered otherwise"
+        f"{changed} of {counted(answers['asked'], 'question')} answered otherwise"
         if changed
         else "every answer is the same"
     )
@@ -132,7 +133,7 @@ def maintain(
             left = table.count()
         if step.step != "restore" and left < rows and bench.access.lock == "file":
             raise RefusedError(
-                f"The table had {rows:,} rows and has {left:,} after it was asked to {step.title}.",
+                f"The table had {counted(rows, 'row')} and has {left:,} after it was asked to {step.title}.",
                 fix=f"See memtui versions diff {before} {table.newest()}; go back: memtui versions restore {before}.",
             )
     after = table.newest()

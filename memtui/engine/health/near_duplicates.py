@@ -13,6 +13,7 @@ from memtui.engine.catalog.catalog import Catalog, Mask, Positions
 from memtui.engine.catalog.select import positions_of
 from memtui.engine.core.errors import MemtuiError, UsageError
 from memtui.engine.core.progress import CancelToken, OnProgress, Progress
+from memtui.engine.core.text import counted
 from memtui.engine.store.snapshot import WINDOW
 
 if TYPE_CHECKING:
@@ -146,7 +147,7 @@ def find_near(
     if pin.dims is not None and pin.dialect.columns.vector is not None:
         if len(lone) * pin.dims * 4 > _MOST_BYTES:
             raise MemtuiError(
-                f"{len(lone):,} vectors of {pin.dims} numbers are more than can be compared at once.",
+                f"{counted(len(lone), 'vector')} of {pin.dims} numbers are more than can be compared at once.",
                 fix="Filter first, for example by scope, or write a plan for a cluster: memtui duplicates --plan ray",
             )
         vectors, usable = _unit_vectors(store, catalog, lone, cancel)

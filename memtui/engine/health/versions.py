@@ -188,12 +188,13 @@ class WholeRestore:
         if self.unread is not None:
             now, then = self.unread
             return (
-                f"the {now:,} memories of now cannot all be read, so what would go is not known by name; "
+                f"the {counted(now, 'memory', 'memories')} of now cannot all be read, so what would go is not known by name; "
                 f"{then:,} there were then; {counted(self.later, 'version')} of all writers undone{lost}"
             )
         return (
-            f"{self.of('remove'):,} memories that came since would go, {self.of('change'):,} would be as they were, "
-            f"{self.of('add'):,} would come back; {counted(self.later, 'version')} of all writers undone{lost}"
+            f"{counted(self.of('remove'), 'memory', 'memories')} that came since would go, "
+            f"{self.of('change'):,} would be as they were, {self.of('add'):,} would come back; "
+            f"{counted(self.later, 'version')} of all writers undone{lost}"
         )
 
     def as_json(self) -> dict[str, Any]:
@@ -293,7 +294,7 @@ def pin_version(
         return rows, None
     table = (folder / "memories.lance").resolve()
     made = VersionCopy(str(table), newest_number(table) or 0, alone)
-    title = f"v{version} copied to {folder}, {rows:,} memories"
+    title = f"v{version} copied to {folder}, {counted(rows, 'memory', 'memories')}"
     return rows, engine.curate.note_copy(version, made, title)
 
 

@@ -16,7 +16,7 @@ from memtui.engine.core.content_rules import instruction_like, noise_rule
 from memtui.engine.core.errors import MemtuiError
 from memtui.engine.core.memory import TIERS
 from memtui.engine.core.secrets import find_secrets
-from memtui.engine.core.text import day, days_between, one_line
+from memtui.engine.core.text import counted, day, days_between, one_line
 from memtui.engine.lifecycle.crossings import Forecast
 from memtui.engine.lifecycle.population import Evidence, Floats, Mask, MemoryTraits, Places
 
@@ -243,7 +243,7 @@ class ReviewEvidence:
             case "replaced":
                 return f"{self._other(name, place)[:8]} claims to replace it, yet it is still recalled"
             case "bad recall":
-                return f"put before the agent {evidence.bad_recalls[place] + 1} times in a row without a use"
+                return f"put before the agent {counted(evidence.bad_recalls[place] + 1, 'time')} in a row without a use"
             case "never confirmed":
                 times = evidence.injected[place]
                 often = "once" if times == 1 else f"{times} times"
@@ -251,7 +251,8 @@ class ReviewEvidence:
             case "expired":
                 left = day(traits.valid_until[place])
                 return (
-                    f"{importance}, used {traits.uses[place]:.0f} times, left recall on {left} by its expiry"
+                    f"{importance}, used {counted(round(traits.uses[place]), 'time')}, "
+                    f"left recall on {left} by its expiry"
                 )
             case "fading":
                 stale = self.forecast.stale_at[place]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from memtui.engine.core.errors import EmbeddingError
 from memtui.engine.core.javascript import trim
+from memtui.engine.core.text import counted
 from memtui.engine.providers.embedding_services import (
     EmbeddingSettings,
     Refusal,
@@ -169,7 +170,7 @@ class EmbeddingClient:
             arrays = []
         if len(arrays) != count or any(array.ndim != 1 or not array.size for array in arrays):
             raise EmbeddingError(
-                f"{settings.host} sent no usable vectors for {count} text(s).",
+                f"{settings.host} sent no usable vectors for {counted(count, 'text')}.",
                 fix="Check that embedding.baseURL is the root of an OpenAI-compatible service, with its /v1.",
                 details=excerpt(reply.text, settings.api_keys),
             )

@@ -11,6 +11,7 @@ import numpy as np
 
 from memtui.engine.core.content_rules import noise_rule
 from memtui.engine.core.javascript import utf16_len
+from memtui.engine.core.text import counted
 from memtui.engine.decay.decay import access_of
 from memtui.engine.metadata.read import (
     DEFAULT_IMPORTANCE,
@@ -268,5 +269,5 @@ def unread_rows(rows: Iterable[CandidateRow]) -> tuple[str, ...]:
     count = sum(1 for row in rows if unwrapped(row.raw_metadata) is not None)
     if not count:
         return ()
-    which = "1 candidate" if count == 1 else f"{count} candidates"
+    which = counted(count, "candidate")
     return (f"metadata is encoded twice in {which}: the plugin reads nothing of it.",)

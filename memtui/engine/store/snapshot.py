@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from memtui.engine.core.errors import DamagedStoreError, MemtuiError, UsageError
+from memtui.engine.core.text import counted
 from memtui.engine.dialects.base import is_vector
 from memtui.engine.store import sql
 from memtui.engine.store.errors import explained
@@ -51,7 +52,7 @@ class FtsStatus:
             return f"version {self.version}, files missing"
         positions = "positions" if self.positions else "no positions"
         rows = self.indexed_rows + self.unindexed_rows
-        return f"version {self.version}, {positions}, {self.indexed_rows:,} of {rows:,} rows"
+        return f"version {self.version}, {positions}, {self.indexed_rows:,} of {counted(rows, 'row')}"
 
 
 def fts_status(table: Any, column: str, where: str) -> FtsStatus:
@@ -416,7 +417,7 @@ class Snapshot:
         `flat` a table without an index is read row by row instead, by the engine's own plain rules.
         """
         if k < 1:
-            raise UsageError(f"A search for {k} rows makes no sense.", fix="Ask for 1 or more.")
+            raise UsageError(f"A search for {counted(k, 'row')} makes no sense.", fix="Ask for 1 or more.")
         if not self.fts.exists and not flat:  # the plugin's rules need the index that it builds
             raise MemtuiError(
                 f"{self.where} has no full-text index.",
@@ -500,7 +501,7 @@ class Snapshot:
                 "The query vector has a number that is not finite.", fix="Check what the embedder returned."
             )
         if k < 1:
-            raise UsageError(f"A search for {k} rows makes no sense.", fix="Ask for 1 or more.")
+            raise UsageError(f"A search for {counted(k, 'row')} makes no sense.", fix="Ask for 1 or more.")
 
     def _visible(self, where: str | None) -> str | None:
         return sql.both(where, sql.not_sentinel(self.dialect.columns.id) if self.sentinels else None)

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from memtui.engine import counted
 from memtui.mcp.door import Door, shown, untrusted
 from memtui.mcp.tools.base import Answer, Arguments, Reply, Tool
 
@@ -57,7 +58,8 @@ def run(door: Door, given: History) -> Reply:
     changes = [_change(entry, numbered=not reach.limited) for entry, _ in story.changes]
     lines = [f"[{each.id}]{'' if each.valid else ' (no longer valid)'} {each.text}" for each in versions]
     return Reply(
-        Story(versions=versions, changes=changes), untrusted(lines, f"{len(changes)} changes in the journal")
+        Story(versions=versions, changes=changes),
+        untrusted(lines, f"{counted(len(changes), 'change')} in the journal"),
     )
 
 

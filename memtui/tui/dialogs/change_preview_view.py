@@ -365,7 +365,9 @@ def _block(text: Content, width: int, glyphs: Glyphs, most: int) -> list[Content
     lines = [Content.assemble("       ", line) for line in shown]
     if len(shown) < len(wrapped):
         lines.append(
-            Content.styled(f"       {glyphs.ellipsis} {len(wrapped) - len(shown)} lines more", "$dim")
+            Content.styled(
+                f"       {glyphs.ellipsis} {counted(len(wrapped) - len(shown), 'line')} more", "$dim"
+            )
         )
     return lines
 

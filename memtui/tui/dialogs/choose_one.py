@@ -117,6 +117,12 @@ class OptionRows(Widget, can_focus=True):
         return Content("\n").join(lines)
 
 
+MENU_WIDTH = 56
+
+AROUND = 11
+"""Cells of a menu that are no words of an option: frame, padding, cursor, mark, letter, gaps."""
+
+
 class ChooseOne(QuickModal[str | None]):
     """Shows the options and returns the value taken, None when closed."""
 
@@ -143,7 +149,14 @@ class ChooseOne(QuickModal[str | None]):
         self.query_one(OptionRows).focus()
 
     def on_resize(self) -> None:
+        self.query_one(Panel).styles.width = self._width()
         self.call_after_refresh(self.query_one(OptionRows).watch_index)
+
+    def _width(self) -> int:
+        """As wide as the longest option, as far as the screen is; never narrower than usual."""
+        labels = max((cell_len(one_line(each.label)) for each in self._options), default=0)
+        hints = max((cell_len(one_line(each.hint)) for each in self._options), default=0)
+        return min(max(MENU_WIDTH, labels + hints + AROUND), self.app.size.width)
 
     def on_key(self, event: events.Key) -> None:
         rows = self.query_one(OptionRows)

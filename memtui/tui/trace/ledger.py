@@ -149,7 +149,7 @@ def _keywords(told: CandidateStory | None, width: int, glyphs: Glyphs) -> list[C
         )
     if tree.length is not None and tree.average is not None:
         end = "adds up" if tree.adds_up else "does not add up"
-        usual = f"{figure(tree.average, 1)} on average of {tree.rows:,} memories"
+        usual = f"{figure(tree.average, 1)} on average of {counted(tree.rows or 0, 'memory', 'memories')}"
         lines.append(Content.styled(f"   length {counted(tree.length, 'word')}, {usual}; {end}", "$dim"))
     return [Content(), *(line.truncate(max(8, width - 1), ellipsis=True) for line in lines)]
 

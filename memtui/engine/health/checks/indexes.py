@@ -91,7 +91,7 @@ def _no_id_index(patient: Patient) -> Seen | None:
         return None
     if any(index.columns == (store.dialect.columns.id,) for index in facts.indexes):
         return None
-    return Seen(f"no index on the ids of {facts.rows:,} rows: each write by id reads them all", 1)
+    return Seen(f"no index on the ids of {counted(facts.rows, 'row')}: each write by id reads them all", 1)
 
 
 def _dishonest(patient: Patient) -> Seen | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from memtui.engine.core.text import counted
 from memtui.engine.health.check import Check, Patient, Seen, memories
 from memtui.engine.store.sql import SENTINEL
 
@@ -107,7 +108,7 @@ def _equal(patient: Patient) -> Seen | None:
     ids = patient.ids_of_rows(np.concatenate([rows[list(group)] for group in found]))
     sizes = sum(map(len, found))
     return Seen(
-        f"{memories(sizes)} share a vector with another text, in {len(found):,} groups"
+        f"{memories(sizes)} share a vector with another text, in {counted(len(found), 'group')}"
         if len(found) > 1
         else f"{memories(sizes)} of different texts share one vector",
         sizes,

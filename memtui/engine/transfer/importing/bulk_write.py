@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from memtui.engine.changes.applied_state import AppliedState, whereabouts
 from memtui.engine.changes.journal import RowImages
 from memtui.engine.core.errors import MemtuiError, RefusedError
+from memtui.engine.core.text import counted
 from memtui.engine.transfer.importing.links import with_links
 from memtui.engine.transfer.importing.near_copies import hash64
 
@@ -241,7 +242,7 @@ def _committed(
 def _verify(writer: Writer, rows: int) -> None:
     if writer.count() != rows:
         raise MemtuiError(
-            f"{writer.where} has {writer.count():,} rows after the import, not {rows:,}.",
+            f"{writer.where} has {counted(writer.count(), 'row')} after the import, not {rows:,}.",
             fix="Look at the journal: memtui journal; it can take the import back.",
         )
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine.core.text import one_line
+from memtui.engine.core.text import counted, one_line
 from memtui.engine.transfer.importing.draft import FileState, ImportDraft
 from memtui.engine.transfer.importing.embedding_cost import Cost
 from memtui.engine.transfer.importing.request import (
@@ -421,4 +421,6 @@ def title(plan: ImportPlan, added: int, replaced: int) -> str:
     names = plan.sources[0].path.name
     more = f" and {len(plan.sources) - 1} more" if len(plan.sources) > 1 else ""
     instead = f", {replaced:,} replaced" if replaced else ""
-    return f"{added:,} memories from {names}{more} ({plan.sources[0].format.name}){instead}"
+    return (
+        f"{counted(added, 'memory', 'memories')} from {names}{more} ({plan.sources[0].format.name}){instead}"
+    )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from memtui.engine.core.errors import MemtuiError, UsageError
 from memtui.engine.core.progress import CancelToken, OnProgress, Progress
+from memtui.engine.core.text import counted
 from memtui.engine.providers.embedder import NoEmbedder
 from memtui.engine.transfer.importing.bulk_read import read_in_bulk
 from memtui.engine.transfer.importing.draft import (
@@ -215,12 +216,13 @@ def _why_not_near(request: ImportRequest, shop: ImportPlanner, bare: int, pairs:
     if request.find_near is False:
         return "Near copies were not looked for, as asked."
     if bare and isinstance(shop.embedder, NoEmbedder):
-        return f"Near copies were not looked for: {bare:,} texts have no vector. {shop.embedder.reason}"
+        without = counted(bare, "text has", "texts have")
+        return f"Near copies were not looked for: {without} no vector. {shop.embedder.reason}"
     if request.find_near:
         return ""
     if bare and not is_offline(shop.embedder) and not request.parts:
         name = shop.model or "a service"
-        return f"Near copies were not looked for: {bare:,} texts would have to be embedded by {name} first."
+        return f"Near copies were not looked for: {counted(bare, 'text')} would have to be embedded by {name} first."
     if pairs > MOST_PAIRS:
         return f"Near copies were not looked for: {pairs:,} comparisons would take minutes."
     return ""
@@ -332,16 +334,14 @@ def measure(plan: ImportPlan, shop: ImportPlanner) -> Cost:
 def _warn(plan: ImportPlan, shop: ImportPlanner) -> None:
     draft: ImportDraft = plan.draft
     if draft.broken:
-        parts = "part" if draft.broken == 1 else "parts"
         plan.warnings.append(
-            f"{draft.broken:,} {parts} of the source cannot be read: agree that they are left out."
+            f"{counted(draft.broken, 'part')} of the source cannot be read: agree that they are left out."
         )
     if not plan.total and not draft.rejected:
         plan.warnings.append("There is no memory in it.")
     if plan.cost.problem and not plan.request.without_embedding:
-        plan.warnings.append(
-            f"{plan.cost.rows:,} memories have no vector that this store can use: {plan.cost.problem}"
-        )
+        without = counted(plan.cost.rows, "memory has", "memories have")
+        plan.warnings.append(f"{without} no vector that this store can use: {plan.cost.problem}")
     orders = plan.flags["orders"]
     if orders:
         texts = "text reads" if orders == 1 else "texts read"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from memtui.engine.changes.change_set import Change, ChangeSet
 from memtui.engine.core.errors import MemtuiError, RefusedError
 from memtui.engine.core.progress import CancelToken, OnProgress, Progress
+from memtui.engine.core.text import counted
 from memtui.engine.transfer.importing.bulk_write import new_rows
 from memtui.engine.transfer.importing.embedding_cost import is_offline
 from memtui.engine.transfer.importing.import_plan import ACTION, ImportPlan, ImportResult, title
@@ -99,7 +100,7 @@ def _other_id(plan: ImportPlan, number: int) -> str:
 def _check(plan: ImportPlan, confirmed: bool) -> None:
     if plan.draft.broken and not confirmed:
         raise RefusedError(
-            f"{plan.draft.broken:,} parts of {plan.sources[0].path.name} cannot be read.",
+            f"{counted(plan.draft.broken, 'part')} of {plan.sources[0].path.name} cannot be read.",
             fix="Look at them, then repeat with --yes to leave them out; nothing was imported.",
         )
     for source in plan.sources:
@@ -124,7 +125,8 @@ def _vectors(
         return vectors
     if plan.cost.problem:
         raise MemtuiError(
-            f"{len(bare):,} memories have no vector that this store can use. {plan.cost.problem}",
+            f"{counted(len(bare), 'memory has', 'memories have')} no vector that this store can use. "
+            f"{plan.cost.problem}",
             fix="Configure the store's embedding model, or store them without a vector for now (--without-vectors).",
         )
     assert shop.store.dims is not None

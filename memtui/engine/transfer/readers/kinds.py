@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from memtui.engine.core.errors import MemtuiError, UsageError
+from memtui.engine.core.text import counted
 from memtui.engine.transfer.readers.head import HEAD, head_text
 from memtui.engine.transfer.readers.registry import Format, Kind, format_named
 from memtui.engine.transfer.sources.text import unzipped
@@ -99,7 +100,10 @@ def _of_table(path: Path) -> tuple[str, ...]:
 
     store = open_store(path)
     vectors = f"vectors of {store.dims} numbers" if store.dims else "no vectors"
-    return (f"a table with the columns of {store.dialect.title}", f"{store.count():,} rows, {vectors}")
+    return (
+        f"a table with the columns of {store.dialect.title}",
+        f"{counted(store.count(), 'row')}, {vectors}",
+    )
 
 
 def _of_sqlite(path: Path) -> tuple[str, ...]:
@@ -147,5 +151,8 @@ def _of_parquet(path: Path) -> tuple[str, tuple[str, ...]]:
         ) from error
     frame = parquet_frame(schema.metadata or {})
     if frame:
-        return "memtui", ("memtui's mark in the schema", f"{rows:,} rows of a {frame.get(DIALECT)} table")
-    return "parquet", (f"{rows:,} rows with the columns {', '.join(schema.names[:12])}",)
+        return "memtui", (
+            "memtui's mark in the schema",
+            f"{counted(rows, 'row')} of a {frame.get(DIALECT)} table",
+        )
+    return "parquet", (f"{counted(rows, 'row')} with the columns {', '.join(schema.names[:12])}",)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from memtui.engine.core.errors import MemtuiError
+from memtui.engine.core.text import counted
 from memtui.engine.transfer.record import Read, Record, Rejected, SourceRemark
 from memtui.engine.transfer.sources.fields import others, put_id, put_time, text_of, word, words
 from memtui.engine.transfer.sources.files import archive_tree
@@ -79,7 +80,8 @@ def _document(reader: JsonReader, options: ReadOptions) -> Iterator[Read]:
             )
     if following or (isinstance(count, int) and count > rows):
         yield SourceRemark(
-            f"This is one page: it has {rows} of {count} memories, and a next page. Import the others too."
+            f"This is one page: it has {rows} of {counted(count, 'memory', 'memories')}, "
+            "and a next page. Import the others too."
         )
     elif count is None and rows == _DEFAULT_PAGE:
         yield SourceRemark(

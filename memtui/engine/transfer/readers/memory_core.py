@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from memtui.engine.core.errors import DamagedStoreError, MemtuiError, RefusedError
+from memtui.engine.core.text import counted
 from memtui.engine.transfer.readers.notes import DATED
 from memtui.engine.transfer.record import Read, Record, Rejected, SourceRemark
 from memtui.engine.transfer.sources.fields import put_time
@@ -76,7 +77,8 @@ def read(path: Path, options: ReadOptions) -> Iterator[Read]:
             yield _record(row, agent, times.get(row["path"]), generation, options)
     if left:
         yield SourceRemark(
-            f"{left} chunks are conversations; they hold what was said, not what is to be remembered."
+            f"{counted(left, 'chunk is a conversation', 'chunks are conversations')}: what was said, "
+            "not what is to be remembered."
         )
 
 

@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 
 from memtui.engine.core.errors import MemtuiError
+from memtui.engine.core.text import counted
 from memtui.engine.transfer.readers.head import HEAD, head_text
 from memtui.engine.transfer.readers.notes import MIRROR
 from memtui.engine.transfer.readers.obsidian import EXPORTERS
@@ -70,17 +71,19 @@ def _of_notes(path: Path, tree: Tree, notes: list[TreeFile]) -> Found:
     keys = [set(head) for head, _, _ in heads]
     permalinks = sum("permalink" in each for each in keys)
     if permalinks * 2 > len(keys):
-        return "basic-memory", (f"{permalinks} of {len(keys)} notes have a permalink in their front matter",)
+        return "basic-memory", (
+            f"{permalinks} of {counted(len(keys), 'note')} have a permalink in their front matter",
+        )
     exported = [
         str(head["source"]) for head, _, _ in heads if head.get("source") in EXPORTERS and head.get("id")
     ]
     if len(exported) * 2 > len(keys):
         return "obsidian", (
-            f"{len(exported)} of {len(keys)} notes were written by {exported[0]}, one memory each",
+            f"{len(exported)} of {counted(len(keys), 'note')} were written by {exported[0]}, one memory each",
         )
     mirrored = sum(MIRROR.match(text.lstrip("\n")) is not None for _, text, _ in heads)
     if mirrored * 2 > len(keys):
-        return "mirror", (f"{mirrored} of {len(keys)} files have the lines of a mirror",)
+        return "mirror", (f"{mirrored} of {counted(len(keys), 'file')} have the lines of a mirror",)
     spaces = [space for space in workspaces(path, tree) if space.folder or _has_memory(tree)]
     if spaces:
         agents = [space.agent for space in spaces if space.agent]
@@ -92,7 +95,7 @@ def _of_notes(path: Path, tree: Tree, notes: list[TreeFile]) -> Found:
         return "obsidian", ("the folder .obsidian of a vault",)
     with_head = sum(bool(each) for each in keys)
     if with_head * 2 > len(keys):
-        return "obsidian", (f"{with_head} of {len(keys)} notes have front matter",)
+        return "obsidian", (f"{with_head} of {counted(len(keys), 'note')} have front matter",)
     return "markdown", (f"{len(notes)} Markdown files",)
 
 
@@ -136,7 +139,7 @@ def _of_text(path: Path) -> Found:
         return "mirror", ("the lines of a mirror",)
     dated, lines = looks_like_list(body)
     if dated and dated * 2 >= lines - 2:
-        return "pasted", (f"{dated} of {lines} lines begin with a date and a dash",)
+        return "pasted", (f"{dated} of {counted(lines, 'line')} begin with a date and a dash",)
     marked = [line for line in body.splitlines() if line.strip()]
     bullets = sum(_BULLET.match(line) is not None for line in marked)
     headings = sum(_HEADING.match(line) is not None for line in marked)
@@ -146,9 +149,9 @@ def _of_text(path: Path) -> Found:
         return "csv", (f"a table with the columns {', '.join(name or '(none)' for name in columns[:12])}",)
     if bullets or headings or head or suffix in _MARKDOWN:
         return "markdown", (
-            f"{headings} headings and {bullets} list entries in the first {len(marked)} lines",
+            f"{headings} headings and {bullets} list entries in the first {counted(len(marked), 'line')}",
         )
-    return "pasted", (f"{lines} lines of plain text, taken as one memory each",)
+    return "pasted", (f"{counted(lines, 'line')} of plain text, taken as one memory each",)
 
 
 def _columns(text: str) -> list[str]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from memtui.engine.core.errors import MemtuiError, RefusedError, UsageError
 from memtui.engine.core.javascript import trim
 from memtui.engine.core.progress import CancelToken, OnProgress, Progress
+from memtui.engine.core.text import counted
 from memtui.engine.transfer.importing.embedding_cost import Cost, embedded, is_offline, measured
 from memtui.engine.transfer.make_store import appearing, create_table, open_like
 from memtui.engine.transfer.reembed.cluster import take_parts
@@ -85,7 +86,7 @@ def _compare_rows(
     total, done = store.count(), 0
     if made.count() != total:
         raise MemtuiError(
-            f"The new table has {made.count():,} rows, the store {total:,}.",
+            f"The new table has {counted(made.count(), 'row')}, the store {total:,}.",
             fix="Try again; nothing was changed.",
         )
     for old, new in zip(_windows(store, names), _windows(made, names), strict=True):

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from memtui.engine.core.progress import CancelToken
+from memtui.engine.core.text import counted
 from memtui.engine.witness.session import SessionFile, SessionRecord, entry_of, prompts_of
 
 FORM = "jsonl"
@@ -138,7 +139,7 @@ def _values(path: Path, warnings: list[str], cancel: CancelToken | None) -> Iter
 
 
 def _lines(count: int) -> str:
-    return "1 line" if count == 1 else f"{count} lines"
+    return counted(count, "line")
 
 
 def _trajectory(folder: Path, stem: str, tail: str, environ: Mapping[str, str]) -> Path | None:

@@ -412,7 +412,7 @@ def clients_of_day(state: AgentsState, width: int, look: Look) -> list[Row]:
         act = each.activity
         if act is None:
             continue
-        said = f"{full(act.calls)} calls, {full(act.stored)} stored, {full(act.injected)} injected"
+        said = f"{counted(act.calls, 'call')}, {full(act.stored)} stored, {full(act.injected)} injected"
         refused = f", {full(act.refused)} refused" if act.refused else ""
         rows.append(fact(one_line(each.name)[: NAME_CELLS - 1], said + refused, width))
     return rows or [line(" no call yet", "$dim")]

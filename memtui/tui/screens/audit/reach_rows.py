@@ -310,7 +310,7 @@ def costs(state: AuditState, width: int, look: Look) -> list[Row]:
     found = state.economy
     if found is None:
         return [line(" reading what injections cost", "$dim")]
-    counted_days = f"{full(sum(found.by_day))} in {len(found.by_day)} days, at least"
+    counted_days = f"{full(sum(found.by_day))} in {counted(len(found.by_day), 'day')}, at least"
     most = max(found.by_day, default=0)
     rows = [
         fact("injections", counted_days, width),

@@ -115,7 +115,7 @@ def words_of(setting: str, value: Any) -> str:
     named = {
         "captureAssistant": "agent texts too",
         "keepUnsure": "said with a maybe, too",
-        "minMessages": f"from {value} texts on",
+        "minMessages": f"from {counted(value, 'text')} on",
     }
     return named.get(setting, f"{setting}: {value}")
 

@@ -139,7 +139,7 @@ def headlines(state: CaptureState, *, narrow: bool = False) -> Mapping[str, Mapp
         },
         "otherwise": {"where": "{capture.settings} turns one  {capture.cases} on the cases"},
         "days": {
-            "which": f"{state.span} days, as the store tells",
+            "which": f"{counted(state.span, 'day')}, as the store tells",
             "where": "{capture.fewer-days} {capture.more-days} days",
         },
         "jobs": {"which": views, "where": "{said.open} looks  {capture.apply} applies"},

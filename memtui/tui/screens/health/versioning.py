@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from textual import on
 
+from memtui.engine import counted
 from memtui.tui.actions.table import bindings
 from memtui.tui.dialogs.choose_one import ChooseOne, Option
 from memtui.tui.dialogs.text_prompt import TextPrompt
@@ -84,7 +85,7 @@ def pin(engine: Engine, version: int, name: str, cancel: CancelToken, report: Re
     folder = Path(name).expanduser()
     rows, entry = pin_version(engine, version, folder, on_progress=report, cancel=cancel)
     back = "" if entry is None else f"; entry {entry} of the Journal removes it again"
-    return f"v{version}, {rows:,} memories, copied to {folder}: no clean-up reaches it there{back}"
+    return f"v{version}, {counted(rows, 'memory', 'memories')}, copied to {folder}: no clean-up reaches it there{back}"
 
 
 def plan_whole(engine: Engine, version: int) -> WholeRestore:

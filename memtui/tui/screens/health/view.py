@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from memtui.engine import one_line
+from memtui.engine import counted, one_line
 from memtui.tui.paint.cells import crop, fit, right
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.screens.health.state import VIEWS, HealthState
@@ -155,7 +155,7 @@ def index_advice(state: HealthState, width: int, look: Look) -> list[Row]:
 def _kept(report: IndexReport, look: Look) -> str:
     """Rows, size, format and age of an index."""
     index = report.index
-    words = [f"{index.indexed:,} of {index.indexed + index.unindexed:,} rows"]
+    words = [f"{index.indexed:,} of {counted(index.indexed + index.unindexed, 'row')}"]
     if index.size is not None:
         words.append(f"{index.size / 1e6:.1f} MB")
     if index.version is not None:

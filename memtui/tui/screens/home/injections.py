@@ -38,7 +38,7 @@ def read(engine: Engine, cancel: CancelToken) -> InjectionEconomy | None:
 
 def injection_rows(found: InjectionEconomy, width: int, height: int, glyphs: Glyphs) -> list[LinkRow]:
     """The counts, then what was injected most often and the dearest, each of which leads to its reach in Audit."""
-    days = f"{full(sum(found.by_day))} in {len(found.by_day)} days, at least"
+    days = f"{full(sum(found.by_day))} in {counted(len(found.by_day), 'day')}, at least"
     trend = spark(found.by_day, glyphs)
     wide = len(days) + len(trend) + _NAME_CELLS + 2 <= width
     told: list[tuple[str, str, str]] = (

@@ -12,7 +12,7 @@ from textual.binding import BindingType
 from textual.content import Content
 from textual.style import Style
 
-from memtui.engine import one_line
+from memtui.engine import counted, one_line
 from memtui.paths import questions_file, store_state_dir
 from memtui.tui.actions.table import bindings
 from memtui.tui.base_screen import BaseScreen
@@ -190,7 +190,7 @@ class HomeScreen(BaseScreen):
             return
         days = len(stats.daily)
         narrow = size_class(self.app.size.width) == "narrow"
-        which = f"{days} days" if narrow else f"{days} days, by tier"
+        which = f"{counted(days, 'day')}" if narrow else f"{counted(days, 'day')}, by tier"
         self.query_one("#growth", Panel).headline(which=which)
         self.query_one("#scopes", Panel).headline(which=f"{len(stats.scopes):,}")
         for name, where in _WHERE.items():

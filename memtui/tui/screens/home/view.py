@@ -279,7 +279,7 @@ def growth_lines(stats: Stats, width: int, height: int, now_ms: int, glyphs: Gly
     lines = series(stats)
     chart_width, chart_height = width - GROWTH_LABEL, height - AXIS
     if chart_width < 8 or chart_height < 2:
-        return [Content.styled(f"{short(stats.rows)} {'memory' if stats.rows == 1 else 'memories'}", "$dim")]
+        return [Content.styled(counted(stats.rows, "memory", "memories"), "$dim")]
     canvas = line_chart([counts for _, counts in lines], chart_width, chart_height, braille=glyphs.braille)
     top = max((max(counts, default=0) for _, counts in lines), default=0)
     labels = _labels([(name, counts[-1] if counts else 0) for name, counts in lines], top, chart_height)

@@ -144,7 +144,7 @@ class Injected(QuickModal[None]):
     def _show(self) -> None:
         s = self.settings
         where = (
-            f"{{injected.mode}} {s.mode}   {{injected.more}} {{injected.fewer}} {s.max_items} items"
+            f"{{injected.mode}} {s.mode}   {{injected.more}} {{injected.fewer}} {counted(s.max_items, 'item')}"
             f"   {{injected.smaller}} {{injected.larger}} {s.max_chars} characters   "
             if self._tunable
             else ""

@@ -140,7 +140,7 @@ def missing(run: Run) -> str:
     if left := reduce.open_conflicts(state):
         done = len(state.request.choices)
         one = "{wizard.ours} {wizard.theirs} {wizard.both} decide one"
-        return f"{full(done)} conflicts decided, {full(left)} open: {one}, {_ALL} all."
+        return f"{counted(done, 'conflict')} decided, {full(left)} open: {one}, {_ALL} all."
     return ""
 
 

@@ -246,7 +246,8 @@ class _Run:
         try:
             reply = self.chat("dedup", parts)
         except ChatError as error:
-            self.warnings.append(f"{str(error).rstrip('.')}. {len(items)} memories wait for a decision.")
+            wait = counted(len(items), "memory waits", "memories wait")
+            self.warnings.append(f"{str(error).rstrip('.')}. {wait} for a decision.")
             return {id(each): str(error) for each in items}
         value = read_object(reply.text or reply.reasoning)
         results = value.get("results") if value is not None else None
@@ -257,8 +258,10 @@ class _Run:
                 found.setdefault(id(items[index - 1]), result)
         lost = [each for each in items if id(each) not in found]
         if lost:
+            asked = counted(len(items), "memory", "memories")
+            wait = "it waits" if len(lost) == 1 else "they wait"
             self.warnings.append(
-                f"The model decided nothing about {len(lost)} of {len(items)} memories: they wait for a person."
+                f"The model decided nothing about {len(lost)} of {asked}: {wait} for a person."
             )
         return found
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from memtui.engine.core.errors import EmbeddingError, MemtuiError
+from memtui.engine.core.text import counted
 from memtui.engine.providers.static_embedder import StaticEmbedder
 from memtui.engine.recall.candidates import CandidatePool, Floats, Hit
 from memtui.engine.recall.lanes import Lane
@@ -239,6 +240,6 @@ class CandidateGatherer:
         if found.fresh <= FEW_FRESH:
             return found, ""
         return found, (
-            f"{found.fresh} of {len(rows)} candidates had no token vectors yet and were read now: "
+            f"{found.fresh} of {counted(len(rows), 'candidate')} had no token vectors yet and were read now: "
             "memtui context build reads them all"
         )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from memtui.engine.core.errors import MemtuiError, UsageError
 from memtui.engine.core.javascript import trim
 from memtui.engine.core.progress import CancelToken
+from memtui.engine.core.text import counted
 from memtui.engine.providers.static_embedder import bundled
 from memtui.engine.recall.asker import by_whoever
 from memtui.engine.recall.candidates import CandidatePool, Floats
@@ -212,7 +213,7 @@ class MemtuiRun:
         """What is to be known of metadata that was encoded twice."""
         if not rows:
             return ()
-        count = "1 row" if rows == 1 else f"{rows:,} rows"
+        count = counted(rows, "row")
         return (
             f"metadata is encoded twice in {count}: read here as what it holds, by the plugin not at all.",
         )
