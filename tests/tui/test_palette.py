@@ -66,7 +66,8 @@ async def test_a_scope_is_gone_to_by_name():
         await press(pilot, "2", "colon")
         await type_text(pilot, "ines")
         await press(pilot, "enter")
-        assert app.screen.wish.query.scopes == ("user:ines",)
+        await until(pilot, lambda: not isinstance(app.screen, Palette))
+        await until(pilot, lambda: app.screen.wish.query.scopes == ("user:ines",))
 
 
 async def test_a_theme_is_previewed_and_taken_back():
@@ -298,6 +299,22 @@ async def test_memories_are_ranked_and_their_matches_marked_and_in_sight(keyword
             said, moved = shifted(entry.name, offsets, 30)
             assert said[moved[0] : moved[0] + 5].casefold() == "plain"
             assert moved[0] < 30
+
+
+async def test_what_older_words_found_never_stands_for_the_words_that_are_typed(keyword_engine):
+    """The search for "plain" has not begun: of what "@a" found, only what holds the word stays, and is counted."""
+    async with running(keyword_engine, (120, 36)) as (app, pilot):
+        await press(pilot, "ctrl+p")
+        await type_text(pilot, "@a")
+        await until(pilot, lambda: len(app.screen.query_one(PaletteList).rows) > 1)
+        palette = app.screen
+        assert isinstance(palette, Palette)
+        before = len(palette.query_one(PaletteList).rows)
+        for words in ("a plain", "a zzzz"):
+            palette._list(f"@{words}")  # as when a letter has come and the store is not asked yet
+            rows = palette.query_one(PaletteList).rows
+            assert len(rows) < before
+            assert all(all(word in entry.name.casefold() for word in words.split()) for entry, _ in rows)
 
 
 def test_a_text_meets_words_the_better_the_more_exactly():

@@ -188,8 +188,9 @@ class WholeRestore:
         if self.unread is not None:
             now, then = self.unread
             return (
-                f"the {counted(now, 'memory', 'memories')} of now cannot all be read, so what would go is not known by name; "
-                f"{then:,} there were then; {counted(self.later, 'version')} of all writers undone{lost}"
+                f"the {counted(now, 'memory', 'memories')} of now cannot all be read, so what would go is not "
+                f"known by name; {then:,} there were then; {counted(self.later, 'version')} of all writers "
+                f"undone{lost}"
             )
         return (
             f"{counted(self.of('remove'), 'memory', 'memories')} that came since would go, "

@@ -214,6 +214,8 @@ class Palette(QuickModal[None]):
         self._found: list[PaletteEntry] = []
         self._total = 0
         self._asked = ""
+        self._found_for = ""
+        """The words that the memories were found by."""
         self._note = ""
         self._theme = ""
         self._counting = ""
@@ -263,7 +265,8 @@ class Palette(QuickModal[None]):
     def _list(self, query: str, *, keep: bool = False) -> None:
         group, words = split(query)
         counts = Counter(entry.group for entry in self._entries)
-        found = self._found if group == MEMORIES else self._found[:UNASKED_ROWS] if not group else []
+        found = self._standing(words)
+        found = found if group == MEMORIES else found[:UNASKED_ROWS] if not group else []
         meant = intent_entries(self._below, words) if not group else []
         if meant and self._counted[0] == words:
             said = counted(self._counted[1], "memory", "memories")
@@ -271,7 +274,7 @@ class Palette(QuickModal[None]):
         app = self.app
         recent = app.performed if isinstance(app, KeymapApp) else ()
         rows: Ranked = rank([*meant, *self._entries, *found], query, recent)
-        shown = {MEMORIES: self._total} if found else {}
+        shown = {MEMORIES: self._total if words == self._found_for else len(found)} if found else {}
         shown |= {"COMMANDS": counts["COMMANDS"]} if not words else {}
         note = self._note if group == MEMORIES else ""
         if group == "VIEWS" and not counts["VIEWS"]:
@@ -285,6 +288,13 @@ class Palette(QuickModal[None]):
         self.query_one(Panel).headline(which=prefixes if wide else " ".join(PREFIXES))
         self.query_one(Panel).headline(where=f"{len(rows)} of {total:,}   {_WAYS}")
         self._preview()
+
+    def _standing(self, words: str) -> list[PaletteEntry]:
+        """The memories found; before those of `words` are there, what holds them of those found by other words."""
+        if words == self._found_for:
+            return self._found
+        wanted = words.casefold().split()
+        return [each for each in self._found if all(word in each.name.casefold() for word in wanted)]
 
     def _look_for(self, query: str) -> None:
         """Ask the store for memories, after a moment in which nothing is typed."""
@@ -325,7 +335,7 @@ class Palette(QuickModal[None]):
         ):
             return pressed == "enter"
         looking = self._timer is not None or self.runner.busy("memories")
-        return pressed == "enter" and entry is None and looking
+        return pressed == "enter" and looking and (entry is None or entry.group == MEMORIES)
 
     def on_run_finished(self, message: RunFinished) -> None:
         """The memories have been found."""
@@ -337,6 +347,7 @@ class Palette(QuickModal[None]):
                 return
             self._total, memories = message.value
             self._found = [memory_entry(self._below, memory) for memory in memories]
+            self._found_for = self._asked
             self._note = "no memory has these words"
             self._list(self.query_one(Input).value, keep=True)
 
