@@ -52,7 +52,7 @@ ELSEWHERE = {
     "lifecycle.redo": "4 U",
     "review.fix": "4 W f i ctrl+u text:0.11 enter",
     "review.archive": "4 W a",
-    "review.pin": "4 W p",
+    "review.pin": "4 W P",
     "review.forget": "4 W D",
     "journal.undo": "6 j j u",
     "journal.redo": "6 g j U",
@@ -102,14 +102,16 @@ def begun(home: Path) -> None:
 
 
 @asynccontextmanager
-async def locked(store: Path, home: Path) -> AsyncIterator[tuple[MemtuiApp, Pilot[None]]]:
+async def locked(
+    store: Path, home: Path, size: tuple[int, int] = (120, 36)
+) -> AsyncIterator[tuple[MemtuiApp, Pilot[None]]]:
     """The app on a copy of `store` with a journal, open for reading only."""
     shutil.copytree(store, home / "fernhill")
     begun(home)
     environ = {"HOME": str(home), "MEMTUI_STATE_DIR": str(home / "state"), "MEMTUI_GLYPHS": "unicode"}
     opened = opener(environ, home, writable=False)
     app = MemtuiApp(str(home / "fernhill"), opener=opened, now=lambda: NOW_MS, environ=environ)
-    async with app.run_test(size=(120, 36)) as pilot:
+    async with app.run_test(size=size) as pilot:
         await settle(pilot)
         yield app, pilot
 

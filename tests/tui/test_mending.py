@@ -191,6 +191,30 @@ async def test_a_forgotten_memory_comes_back_from_the_trash_byte_for_byte(store)
     assert same_rows(rows_of(store), before)
 
 
+async def test_an_order_to_a_model_stays_unmarked_beside_a_sure_secret(store):
+    async with browsing(store) as (app, pilot):
+        await press(pilot, "m", "s", "asterisk")
+        assert app.screen.state.marks == {name("key")}
+        assert "1 secret marked; 1 left: orders, or in doubt" in said(app)
+
+
+async def test_z_in_a_preview_shows_every_text_to_its_end_and_cuts_it_again(tmp_path):
+    words = " ".join(f"word{at}" for at in range(120))
+    rows = [
+        row(name("long"), f"The rack list says {words} end-of-it", (1.0, 0.0), timestamp=NOW_MS),
+        row(name("short"), "The depot opens at six", (0.0, 1.0), timestamp=NOW_MS - 1),
+    ]
+    async with browsing(write_store(tmp_path / "plugin", rows, dims=2), size=(120, 36)) as (app, pilot):
+        await press(pilot, "asterisk", "D", "d")
+        assert isinstance(app.screen, ChangePreview)
+        assert "end-of-it" not in screen_text(app)
+        assert "z whole" in screen_text(app)
+        await press(pilot, "z")
+        assert "end-of-it" in screen_text(app)
+        await press(pilot, "z")
+        assert "end-of-it" not in screen_text(app)
+
+
 async def test_secrets_stay_masked_until_they_are_revealed(store):
     async with browsing(store) as (app, pilot):
         await press(pilot, "m", "s")

@@ -70,6 +70,21 @@ async def test_a_scope_is_gone_to_by_name():
         await until(pilot, lambda: app.screen.wish.query.scopes == ("user:ines",))
 
 
+async def test_what_enter_takes_does_not_depend_on_how_fast_the_memories_are_found():
+    async with running(MemoryEngine(50)) as (app, pilot):
+        await press(pilot, "2", "colon")
+        await type_text(pilot, "ines")
+        palette = app.screen
+        assert isinstance(palette, Palette)
+        await until(
+            pilot, lambda: any(each.group == "MEMORIES" for each, _ in palette.query_one(PaletteList).rows)
+        )
+        palette._show()  # as when the next letter comes after they were found
+        current = palette.query_one(PaletteList).current
+        assert current is not None
+        assert current.name == "user:ines"
+
+
 async def test_a_theme_is_previewed_and_taken_back():
     async with running(MemoryEngine(50)) as (app, pilot):
         await press(pilot, "ctrl+p")

@@ -172,8 +172,8 @@ async def test_a_remedy_on_the_memory_is_looked_for_and_staged_by_one_key(tmp_pa
         assert isinstance(why, WhyNotScreen)
         await until(pilot, lambda: why.state.phase == "done")
         await settle(pilot)
-        assert "F looks for changes of memories that bring it back" in screen_text(app)
-        await press(pilot, "F")
+        assert "f looks for changes of memories that bring it back" in screen_text(app)
+        await press(pilot, "f")
         await until(pilot, lambda: why.state.remedies is not None)
         await settle(pilot)
         found = why.state.remedies
@@ -182,7 +182,7 @@ async def test_a_remedy_on_the_memory_is_looked_for_and_staged_by_one_key(tmp_pa
         assert "confirm it" in screen_text(app)
         assert f"to number {found[0].rank}" in screen_text(app)
         assert "harm 0 of 4" in screen_text(app)
-        await press(pilot, "F")
+        await press(pilot, "f")
         await until(pilot, lambda: isinstance(app.screen, ChangePreview))
         assert engine.get(TARGET).state == "pending"
         await press(pilot, "enter")
@@ -193,7 +193,7 @@ async def test_a_remedy_on_the_memory_is_looked_for_and_staged_by_one_key(tmp_pa
 
 async def test_escape_stops_the_trying_of_remedies(demo_engine: Engine) -> None:
     async with asking_why(demo_engine, words="bastion-1.fernhill") as (app, pilot, screen):
-        await pilot.press("F")
+        await pilot.press("f")
         await until(pilot, lambda: screen.state.trying is not None)
         await pilot.press("escape")
         await settle(pilot)

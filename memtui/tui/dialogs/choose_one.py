@@ -153,10 +153,10 @@ class ChooseOne(QuickModal[str | None]):
         self.call_after_refresh(self.query_one(OptionRows).watch_index)
 
     def _width(self) -> int:
-        """As wide as the longest option, as far as the screen is; never narrower than usual."""
+        """As wide as the longest option, up to four fifths of the screen; never narrower than usual."""
         labels = max((cell_len(one_line(each.label)) for each in self._options), default=0)
         hints = max((cell_len(one_line(each.hint)) for each in self._options), default=0)
-        return min(max(MENU_WIDTH, labels + hints + AROUND), self.app.size.width)
+        return max(MENU_WIDTH, min(labels + hints + AROUND, self.app.size.width * 4 // 5))
 
     def on_key(self, event: events.Key) -> None:
         rows = self.query_one(OptionRows)

@@ -24,7 +24,6 @@ Group = Literal[
     "COMMANDS",
     "TRANSFER",
     "WHAT IF",
-    "MEMORIES",
     "RECIPES",
     "QUESTIONS",
     "VIEWS",
@@ -32,10 +31,14 @@ Group = Literal[
     "CHARTS",
     "HORIZON",
     "SCOPES",
+    "MEMORIES",
     "TOPICS",
     "THEMES",
 ]
-"""The headings, in their order; what cannot be done now stands before the themes."""
+"""The headings, in their order; what cannot be done now stands before the themes.
+
+Memories come late: they are found a moment after the rest, and what Enter takes must not depend on that moment.
+"""
 
 ORDER: tuple[Group, ...] = get_args(Group)
 

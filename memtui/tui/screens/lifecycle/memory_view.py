@@ -154,9 +154,11 @@ def _card_lines(card: ReviewCard, most: float, width: int, glyphs: Glyphs) -> tu
             (padded_bar(card.priority / most, BAR, glyphs), "$stale"),
             " ",
             (f"{glyphs.tier(card.tier)} ", tier_style(card.tier)),
-            (fit(card.title, room - 2, glyphs.ellipsis), "$foreground"),
+            (fit(card.title, room - 1, glyphs.ellipsis), "$foreground"),
         ).truncate(width),
-        Content.styled(f"{'':{PRIORITY + BAR + 2}}{fit(one_line(reasons), room, glyphs.ellipsis)}", "$dim"),
+        Content.styled(
+            f"{'':{PRIORITY + BAR + 2}}{fit(one_line(reasons), room + 1, glyphs.ellipsis)}", "$dim"
+        ),
     )
 
 
