@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from memtui.engine import MemtuiError
+from memtui.engine import MemtuiError, counted
 from memtui.mcp.door import Door, usage
 from memtui.mcp.tools.base import Answer, Arguments, Reply, Tool
 
@@ -53,7 +53,8 @@ def run(door: Door, given: Health) -> Reply:
     ]
     memories = door.listed().total if limited else engine.info.rows
     lines = "\n".join(f"{each.severity} {each.sentence} {each.remedy}" for each in findings)
-    text = f"untrusted health answer: {memories} memories, {len(findings)} findings\n{lines}".strip()
+    counts = f"{counted(memories, 'memory', 'memories')}, {counted(len(findings), 'finding')}"
+    text = f"untrusted health answer: {counts}\n{lines}".strip()
     return Reply(Findings(memories=memories, findings=findings), text)
 
 
