@@ -63,8 +63,8 @@ OF_THE_SCREEN = {
 }
 """Lists of a screen that has a better use for the key: it asks, and the list is the answer."""
 
-ELSEWHERE = {"ConfigRows", "ListRows"}
-"""What the demo, which has no configuration, does not lead to."""
+ELSEWHERE = {"ConfigRows", "ListRows", "PersonRows"}
+"""What these walks do not lead to: a configuration, which the demo has not, and a person who is forgotten."""
 
 
 def classes(of: type[RowList] = RowList) -> Iterator[type[RowList]]:

@@ -157,7 +157,7 @@ class PersonRows(PreviewRows, inherit_bindings=False):
     class Chosen(RowMessage):
         """A memory is to go, or to stay."""
 
-    BINDINGS = [*bindings("person"), *bindings("preview")]  # noqa: RUF012
+    BINDINGS = [*bindings("person"), *bindings("preview"), *bindings("narrow")]  # noqa: RUF012
 
     def __init__(self, case: PersonCase, plan: ChangeSet, notes: Sequence[str]) -> None:
         super().__init__(plan, notes)
