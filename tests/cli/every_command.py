@@ -29,7 +29,7 @@ OTHERWISE = {
     "docs",
 }
 """Commands that read no store of a person, or have nothing to do with one that is named."""
-_CODES = (0, 1, 2, 3)
+_CODES = (0, 1, 2, 3, 4)
 _RAW = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _MISSING = "00000000-0000-4000-8000-000000000000"
 
