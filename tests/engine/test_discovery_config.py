@@ -176,7 +176,7 @@ def test_missing_variables_outside_of_memory_are_one_note(state: Path) -> None:
         ("warning", True),
         ("note", False),
     ]
-    assert findings[1].message.startswith("2 setting(s)")
+    assert findings[1].message.startswith("2 settings outside of memory")
 
 
 def test_dotenv_files(tmp_path: Path) -> None:

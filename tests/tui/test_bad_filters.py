@@ -127,12 +127,12 @@ async def test_without_an_embedder_the_tilde_says_why(tmp_path: Path):
 async def test_a_slow_filter_tells_its_progress_and_escape_takes_it_back(demo_engine, monkeypatch):
     go, real = threading.Event(), demo_engine.view
 
-    def slow(query, cancel=None, on_progress=None):
+    def slow(query, cancel=None, on_progress=None, **more):
         if query.filter:
             on_progress(Progress("Looking through the memories", 43, 100))
             go.wait(10)
             cancel.check()
-        return real(query, cancel, on_progress)
+        return real(query, cancel, on_progress, **more)
 
     monkeypatch.setattr(demo_engine, "view", slow)
     async with running(demo_engine) as (app, pilot):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, cast
 
@@ -236,6 +236,10 @@ class _At:
     def pin(self, version: int | None = None) -> Snapshot:
         """The one version."""
         return self._pin
+
+    def data_files(self, version: int) -> Mapping[int, tuple[bytes, ...]]:
+        """None: what is read of this version is not taken over into another."""
+        return {}
 
 
 def _catalog_of(pin: Snapshot) -> Catalog:
