@@ -204,7 +204,7 @@ class KeymapApp(QuickApp):
             self.set_timer(LOST_S / LOST_LOOKS, look)
 
     async def _look_again(self) -> None:
-        if self._holding:
+        if self._holding and self.screen_stack:  # none any more while the program ends
             await self._next_key()
 
     def _must_wait(self, event: events.Key) -> bool:
@@ -258,7 +258,7 @@ class KeymapApp(QuickApp):
         self.call_later(self._handled, serial)
 
     async def _handled(self, serial: int) -> None:
-        if serial == self._serial and not self._holding:
+        if serial == self._serial and not self._holding and self.screen_stack:
             self._serial += 1
             await self._next_key()
 
