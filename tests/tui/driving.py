@@ -59,24 +59,36 @@ async def settle(pilot: Pilot[None]) -> None:
     Two looks in a row must find nothing at work: what one worker brought may start the next, and that another.
     """
     app = pilot.app
-    async with asyncio.timeout(QUIET_S):
-        looks = 0
-        while looks < 2:
-            assert not app.return_code, "the program was stopped by a fault of its own"
-            await pilot.pause()
-            await workers_done(app)
-            await pilot.pause()
-            while (
-                getattr(app, "typed_ahead", False)
-                or not painted(app.screen)
-                or getattr(app.screen, "resting", False)
-                or any(panel.resting for panel in app.screen.query(BoundPanel))
-                or not all(listing.settled for listing in app.screen.query(MemoryList))
-            ):
+    try:
+        async with asyncio.timeout(QUIET_S):
+            looks = 0
+            while looks < 2:
                 assert not app.return_code, "the program was stopped by a fault of its own"
-                await asyncio.sleep(0.005)
-            await pilot.pause()
-            looks = 0 if app.workers else looks + 1
+                await pilot.pause()
+                await workers_done(app)
+                await pilot.pause()
+                while unsettled(app):
+                    assert not app.return_code, "the program was stopped by a fault of its own"
+                    await asyncio.sleep(0.005)
+                await pilot.pause()
+                looks = 0 if app.workers else looks + 1
+    except TimeoutError:
+        screens = " > ".join(type(screen).__name__ for screen in app.screen_stack)
+        at_work = [worker.name for worker in app.workers] + unsettled(app)
+        raise AssertionError(f"{screens} never settles: {at_work or 'nothing is at work'}") from None
+
+
+def unsettled(app: App[Any]) -> list[str]:
+    """What the screen still waits for, in words that a failure can be read by."""
+    screen = app.screen
+    waiting = {
+        f"keys typed ahead: {getattr(app, 'typed_ahead', None)}": getattr(app, "typed_ahead", False),
+        "not painted": not painted(screen),
+        "the screen rests": getattr(screen, "resting", False),
+        **{f"panel {panel!r} rests": panel.resting for panel in screen.query(BoundPanel)},
+        **{f"list {listing!r}": not listing.settled for listing in screen.query(MemoryList)},
+    }
+    return [what for what, holds in waiting.items() if holds]
 
 
 async def workers_done(app: App[Any]) -> None:
