@@ -155,8 +155,10 @@ def home(
     show (the newest memories, the growth, the scopes).
     """
     tall = size_class(width) == "wide" and height >= TALL_HOME
-    found = _home_tall(width, height, needs or {}) if tall else _home(width, height)
-    beside = "journal" if "journal" in found and not tall else "newest"
+    if tall:
+        return _home_tall(width, height, needs or {}, injections=injections)
+    found = _home(width, height)
+    beside = "journal" if "journal" in found else "newest"
     if not injections or beside not in found:
         return found
     box = found[beside]
@@ -202,21 +204,46 @@ def _home(width: int, height: int) -> Arrangement:
     }
 
 
-def _home_tall(width: int, height: int, needs: Mapping[str, int]) -> Arrangement:
-    """Counts at the left; growth and what needs a person above; the newest memories over the width below."""
-    more = width >= FOUR_COLUMNS
-    columns = _split(width, (40, 74, 40, 46) if more else (44, 90, 66))
-    wanted = {name: max(4, needs.get(name, 10)) for name in ("store", "tiers", "categories", "scopes")}
-    left = _filled(wanted, height)
-    sides: list[dict[str, int]] = [{} for _ in columns[2:]]
-    for name in ("attention", "journal", "cases", "start") if more else ("attention", "start"):
-        shortest = min(sides, key=lambda side: sum(side.values()))
-        shortest[name] = max(4, needs.get(name, 10))
-    upper = min(height - 10, max(14, *(sum(side.values()) for side in sides)))
-    found = _stacked(left, 0, columns[0])
-    found["growth"] = Box(columns[0], 0, columns[1], upper)
-    for index, side in enumerate(sides):
-        found |= _stacked(_filled(side, upper), sum(columns[: index + 2]), columns[index + 2])
+def home_columns(width: int) -> list[int]:
+    """The widths of the columns of Home on a wide and tall screen."""
+    return _split(width, (40, 98, 62) if width >= FOUR_COLUMNS else (44, 90, 66))
+
+
+GROWTH_ROWS = 16
+"""More says no more: the rest goes to the memories."""
+
+
+def _home_tall(width: int, height: int, needs: Mapping[str, int], *, injections: bool) -> Arrangement:
+    """Counts at the left; growth, what needs a person, the newest memories; what was done lately at the right.
+
+    Without injections the newest memories have the width below both; on less than four columns what needs a person
+    stands at the right.
+    """
+
+    def wanted(*names: str) -> dict[str, int]:
+        return {name: max(4, needs.get(name, 10)) for name in names}
+
+    columns = home_columns(width)
+    aside = columns[0] + columns[1]
+    found = stacked(0, columns[0], _filled(wanted("store", "tiers", "categories", "scopes"), height))
+    if width < FOUR_COLUMNS:
+        found |= stacked(aside, columns[2], _filled(wanted("attention", "start"), height))
+        below = (height - GROWTH_ROWS) * 2 // 5 if injections else 0
+        middle = {"growth": GROWTH_ROWS, "newest": height - GROWTH_ROWS - below}
+        return found | stacked(columns[0], columns[1], middle | ({"injections": below} if below else {}))
+    attention, right = wanted("attention")["attention"], wanted("journal", "cases", "start")
+    if injections:  # which have as many rows as there are, as the newest memories have
+        middle = {"growth": GROWTH_ROWS, "attention": min(attention, height - GROWTH_ROWS - 8)}
+        middle["newest"] = height - sum(middle.values())
+        right = _filled(right | {"injections": 10}, height)
+        return found | stacked(columns[0], columns[1], middle) | stacked(aside, columns[2], right)
+    upper = max(14, attention + GROWTH_ROWS * 5 // 8, sum(right.values()))
+    upper = min(
+        height - 10, upper, attention + GROWTH_ROWS * 5 // 4, sum(right.values()) + right["start"] * 2 // 3
+    )
+    attention = min(attention, upper - GROWTH_ROWS // 2)
+    found |= stacked(columns[0], columns[1], {"growth": upper - attention, "attention": attention})
+    found |= stacked(aside, columns[2], _filled(right, upper))
     found["newest"] = Box(columns[0], upper, width - columns[0], height - upper)
     return found
 
@@ -229,15 +256,6 @@ def _filled(wanted: Mapping[str, int], room: int) -> dict[str, int]:
         heights[largest] -= 1
     heights[-1] += room - sum(heights)
     return dict(zip(names, heights, strict=True))
-
-
-def _stacked(heights: Mapping[str, int], x: int, width: int) -> Arrangement:
-    """Panels below each other."""
-    found, y = {}, 0
-    for name, height in heights.items():
-        found[name] = Box(x, y, width, height)
-        y += height
-    return found
 
 
 def _home_narrow(width: int, height: int) -> Arrangement:

@@ -167,3 +167,16 @@ def test_home_on_a_large_screen_gives_each_panel_what_it_needs_and_the_rest_to_t
     )
     assert void < 200 * 47 // 20
     assert found["newest"].width > 100
+
+
+@pytest.mark.parametrize("attention", [4, 12, 20, 30])
+@pytest.mark.parametrize("journal", [4, 12, 30])
+def test_home_on_a_large_screen_has_no_tall_chart_and_no_panel_that_is_mostly_void(attention: int, journal: int):
+    needs = {"store": 14, "tiers": 8, "categories": 9, "scopes": 28}
+    needs |= {"attention": attention, "journal": journal, "cases": 4, "start": 17}
+    for injections in (False, True):
+        found = home(200, 47, injections=injections, needs=needs)
+        check_tiles(found, 200, 47)
+        assert found["growth"].height <= 47 // 2
+        for name in ("attention", "journal", "cases", "start"):
+            assert found[name].height - needs[name] <= found[name].height * 2 // 5, name

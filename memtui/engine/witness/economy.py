@@ -26,7 +26,7 @@ DAYS = 14
 
 DEAREST = 10
 
-MOST = 10
+MOST = 20
 
 LIKELY = 0.3
 

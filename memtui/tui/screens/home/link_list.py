@@ -8,6 +8,7 @@ from functools import partial
 
 from textual import events
 from textual.content import Content
+from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import reactive
 from textual.style import Style
@@ -44,16 +45,21 @@ class LinkList(Widget, can_focus=True):
         super().__init__(id=id)
         self._build = build
         self.rows: list[LinkRow] = []
+        self._filled = Size()
 
     def rebuild(self) -> None:
         """Ask `build` again: the size or what it draws from has changed."""
         if self.size.width:
-            self.rows = self._build(self.size.width, self.size.height)
-            links = self._links()
-            if self.cursor not in links:
-                self.set_reactive(LinkList.cursor, links[0] if links else 0)
-            self.can_focus = bool(links)
+            self._fill()
             self.refresh()
+
+    def _fill(self) -> None:
+        self._filled = self.size
+        self.rows = self._build(self.size.width, self.size.height)
+        links = self._links()
+        if self.cursor not in links:
+            self.set_reactive(LinkList.cursor, links[0] if links else 0)
+        self.can_focus = bool(links)
 
     def on_resize(self) -> None:
         self.rebuild()
@@ -68,6 +74,8 @@ class LinkList(Widget, can_focus=True):
         return [i for i, row in enumerate(self.rows) if row.go is not None]
 
     def render(self) -> Content:
+        if self._filled != self.size:  # drawn at a new size before its message came
+            self._fill()
         lines = []
         for i, row in enumerate(self.rows):
             line = row.content

@@ -17,7 +17,7 @@ from memtui.paths import questions_file, store_state_dir
 from memtui.tui.actions.table import bindings
 from memtui.tui.base_screen import BaseScreen
 from memtui.tui.host import host
-from memtui.tui.layout import FOUR_COLUMNS, Arrangement, Box, home, size_class
+from memtui.tui.layout import FOUR_COLUMNS, Arrangement, Box, home, home_columns, size_class
 from memtui.tui.messages import RunFailed, RunFinished, ShowInBrowse
 from memtui.tui.no_store import of_session
 from memtui.tui.paint.numbers import full, short, so_far
@@ -84,6 +84,9 @@ NEWEST_ROWS = 40
 MOST_ROWS = 60
 """More rows than a panel of the tallest screen has."""
 
+FRAME = 4
+"""Cells of a panel's width that are not its text."""
+
 PLACES = tuple(f"app.go-{mode}" for mode in MODES if mode != "home")
 """The other screens, in the order of their keys."""
 
@@ -129,19 +132,20 @@ class HomeScreen(BaseScreen):
         return home(width, height, injections=self._economy is not None, needs=needs)
 
     def _needs(self, width: int) -> dict[str, int]:
-        """The rows that each panel of a side column needs, with its frame."""
-        cells = max(20, width // 5 - 4)
-        builders = {
-            "store": self._store,
-            "tiers": self._tiers,
-            "categories": self._categories,
-            "scopes": self._scopes,
-            "attention": self._attention,
-            "journal": self._journal,
-            "cases": self._cases,
-            "start": self._start,
+        """The rows that each panel of a large screen needs, with its frame."""
+        left, middle, right = (max(20, cells - FRAME) for cells in home_columns(width))
+        more = width >= FOUR_COLUMNS
+        panels = {
+            "store": (self._store, left),
+            "tiers": (self._tiers, left),
+            "categories": (self._categories, left),
+            "scopes": (self._scopes, left),
+            "attention": (self._attention, middle if more else right),
+            "journal": (self._journal, right),
+            "cases": (self._cases, right),
+            "start": (self._start, right),
         }
-        return {name: len(build(cells, MOST_ROWS)) + 2 for name, build in builders.items()}
+        return {name: len(build(cells, MOST_ROWS)) + 2 for name, (build, cells) in panels.items()}
 
     def __init__(self) -> None:
         super().__init__()

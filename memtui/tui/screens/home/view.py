@@ -163,12 +163,12 @@ def attention_rows(
     """Findings with their remedy where there is room, then what the store's opening had to say."""
     if stats is None:
         return [LinkRow(Content.styled("counting", "$dim"))]
-    rows: list[LinkRow] = []
-    for wordy in (2, 1, 0):
+    rows = _with_remedies(info, stats, width, glyphs) if width >= TWO_COLUMNS else []
+    for wordy in (3, 2, 1, 0):
+        if 0 < len(rows) <= height:
+            break
         rows = [row for finding in stats.findings for row in _finding(finding, width, wordy, glyphs)]
         rows += [row for warning in info.warnings for row in _warning(warning, width, wordy, glyphs)]
-        if len(rows) <= height:
-            break
     if not rows:
         return [LinkRow(Content.assemble((f"{glyphs.mark} ", "$ok"), "nothing to mend"))]
     if len(rows) > height:
@@ -179,14 +179,37 @@ def attention_rows(
     return rows
 
 
+TWO_COLUMNS = 84
+"""Cells from which a remedy stands beside its finding."""
+
+
+def _with_remedies(info: StoreInfo, stats: Stats, width: int, glyphs: Glyphs) -> list[LinkRow]:
+    """Findings with what to do beside them, each in as many lines as it needs."""
+    titles = [f"{full(each.count)} {one_line(each.title)}" for each in stats.findings]
+    room = min(width * 9 // 20, max(map(cell_len, titles), default=0) + 4)
+    rows = []
+    for finding, title in zip(stats.findings, titles, strict=True):
+        info_only = finding.severity == "info"
+        mark, style = (glyphs.dot, "$dim") if info_only else (glyphs.warn, "$foreground")
+        said = _hanging(mark, _SEVERITY.get(finding.severity, "$dim"), title, style, room - 2, 1)
+        to_do = Content(one_line(finding.remedy)).wrap(width - room) if finding.remedy else []
+        for i in range(max(len(said), len(to_do))):
+            name = said[i] if i < len(said) else Content()
+            gap = " " * (room - name.cell_length)
+            line = Content.assemble(name, gap, (to_do[i].plain if i < len(to_do) else "", "$dim"))
+            go = partial(ShowInBrowse, finding.filter) if finding.filter and not i else None
+            rows.append(LinkRow(line, go))
+    return rows + [row for warning in info.warnings for row in _warning(warning, width, 1, glyphs)]
+
+
 def _finding(finding: Finding, width: int, wordy: int, glyphs: Glyphs) -> list[LinkRow]:
-    """A finding in one line (0), in as many as it needs (1), with its remedy below (2)."""
+    """A finding in one line (0) or as many as it needs (1); its remedy below: if it is to be mended (2), always (3)."""
     mark = glyphs.dot if finding.severity == "info" else glyphs.warn
     style = "$dim" if finding.severity == "info" else "$foreground"
     go = partial(ShowInBrowse, finding.filter) if finding.filter else None
     text = f"{full(finding.count)} {one_line(finding.title)}"
     lines = _hanging(mark, _SEVERITY.get(finding.severity, "$dim"), text, style, width, wordy)
-    if wordy == 2 and finding.remedy:
+    if finding.remedy and wordy >= (3 if finding.severity == "info" else 2):
         lines += _hanging(" ", "", one_line(finding.remedy), "$dim", width, wordy)
     return [LinkRow(line, go if i == 0 else None) for i, line in enumerate(lines)]
 
