@@ -171,7 +171,7 @@ def test_home_on_a_large_screen_gives_each_panel_what_it_needs_and_the_rest_to_t
 
 @pytest.mark.parametrize("attention", [4, 12, 20, 30])
 @pytest.mark.parametrize("journal", [4, 12, 30])
-def test_home_on_a_large_screen_has_no_tall_chart_and_no_panel_that_is_mostly_void(attention: int, journal: int):
+def test_home_on_a_large_screen_has_no_panel_that_is_mostly_void(attention: int, journal: int):
     needs = {"store": 14, "tiers": 8, "categories": 9, "scopes": 28}
     needs |= {"attention": attention, "journal": journal, "cases": 4, "start": 17}
     for injections in (False, True):
