@@ -6,7 +6,8 @@ What is Textual's own affair is looked at here. Where it is not as it was, Textu
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from time import monotonic, thread_time
 from typing import TYPE_CHECKING, Any
 
@@ -89,6 +90,14 @@ class PartwisePainting(Unhurried, _AnyScreen):
     """Prepares what is to be painted part by part, then shows it at once."""
 
     _preparing = False
+
+    def call_after_refresh(self, callback: Callable[..., Any], *args: Any, **kwargs: Any) -> bool:
+        """As Textual does, but asks this screen itself.
+
+        Textual asks the screen on top, whoever wants to be called: a dialog that is closed before its next frame takes
+        along what the screen below it waits for.
+        """
+        return self.call_later(self._invoke_later, partial(callback, *args, **kwargs), self)
 
     def _compositor_refresh(self) -> None:
         if self._preparing:
