@@ -25,6 +25,7 @@ from memtui.engine import (
 )
 from memtui.patches.textual_ellipsis import EllipsisFilter
 from memtui.patches.textual_stylesheet import CachedStylesheet
+from memtui.patches.textual_timers import never_lose_timers
 from memtui.tui.actions.keymap import Keymap
 from memtui.tui.actions.table import bindings, load_keys
 from memtui.tui.appearance import Look
@@ -93,6 +94,7 @@ class MemtuiApp(SessionApp):
     ) -> None:
         if look.screen in self.MODES:
             self.DEFAULT_MODE = look.screen  # type: ignore[misc]
+        never_lose_timers()
         super().__init__(keys or load_keys())
         self.stylesheet = CachedStylesheet(variables=self.get_css_variables())
         self._guide = Guide(self, kept)

@@ -39,6 +39,10 @@ UPSTREAM: dict[str, dict[str, str]] = {
         "textual.css.stylesheet:Stylesheet._parse_rules": "d05c32a923d6",
     },
     "textual_scrollbar": {"textual.scroll_view:ScrollView.watch_scroll_y": "0a597c08c7b8"},
+    "textual_timers": {
+        "textual.message_pump:MessagePump.set_timer": "76c179b55a6e",
+        "textual.timer:Timer._run": "1f5039e465c8",
+    },
     "textual_ellipsis": {"textual.filter:LineFilter": "383f7fdea355"},
     "lancedb_import": {},
 }
