@@ -10,12 +10,13 @@ import pytest
 
 from memtui.engine import Cancelled, CancelToken, Engine, ListQuery, Progress
 from memtui.engine.catalog.build import FEW, PAGE
+from memtui.engine.health.store_findings import FAR_VECTOR_BYTES
 from memtui.engine.store.create import create_own
 from memtui.engine.store.open import open_store
 from memtui.engine.store.sql import SENTINEL
 from tests.conftest import NOW_MS
 from tests.engine.counting_proxy import CountingProxy, counting_proxy
-from tests.engine.object_storage import BUCKET, object_service, options, rows
+from tests.engine.object_storage import BUCKET, DIMS, object_service, options, rows
 
 MANY = 20_000
 
@@ -119,3 +120,21 @@ def test_a_sentinel_is_neither_shown_nor_counted_nor_looked_for(
     again = opened(proxy, tmp_path, "sentinel")
     again.load_catalog()
     assert (again.info.rows, again.view(ListQuery()).total) == (499, 499)
+
+
+def test_the_first_numbers_of_a_far_store_cost_no_vectors(
+    service: str, proxy: CountingProxy, tmp_path: Path
+) -> None:
+    engine = opened(proxy, tmp_path)
+    engine.load_catalog()
+    before = len(proxy.passed)
+    engine.stats()
+    few = len(proxy.since(before))
+    wide = rows(FAR_VECTOR_BYTES // (4 * DIMS) + 1)
+    create_own(f"s3://{BUCKET}/wide", wide, options(service))
+    engine = opened(proxy, tmp_path, "wide")
+    engine.load_catalog()
+    before = len(proxy.passed)
+    engine.stats()
+    assert sum(each.bytes for each in proxy.since(before)) < FAR_VECTOR_BYTES // 10
+    assert len(proxy.since(before)) < few

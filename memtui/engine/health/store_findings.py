@@ -26,6 +26,9 @@ LISTED = 50
 VECTOR_BYTES = 256 << 20
 """Up to this many bytes of vectors are read to find useless ones."""
 
+FAR_VECTOR_BYTES = 1 << 20
+"""The same from object storage: a first look never fetches them all, the doctor's deep pass does when asked."""
+
 _SEVERITIES = ("error", "warning", "info")
 
 _SCOPE_FORMS = re.compile(r"global|(?:agent|custom|project|user|reflection:agent):\S.*")
@@ -170,7 +173,8 @@ def _metadata(catalog: Catalog, now_ms: int) -> Iterator[Finding]:
 
 def _vectors(store: Store, catalog: Catalog) -> Iterator[Finding]:
     dims = store.pin(catalog.version).dims
-    if dims is None or catalog.n * dims * 4 > VECTOR_BYTES:
+    most = VECTOR_BYTES if store.folder is not None else FAR_VECTOR_BYTES
+    if dims is None or catalog.n * dims * 4 > most:
         return
     useless = int(np.count_nonzero(StoreFacts(store, catalog).without_vector()))
     yield from _some(

@@ -5,14 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from memtui.engine.core.errors import DamagedStoreError, MemtuiError, RefusedError, StoreNotFoundError
 from memtui.engine.store.locate import RESTORE
-
-if TYPE_CHECKING:
-    pass
-
+from memtui.engine.store.service_errors import explain_service
 
 _RUST_SOURCE = re.compile(r",? (?:location: )?/\S+\.rs:\d+:\d+")
 
@@ -50,12 +46,16 @@ def is_engines(error: BaseException) -> bool:
 def explain(error: BaseException, where: str, newest: str = "") -> MemtuiError:
     """The error of ours that says what `error` means for the table at `where`."""
     text = _RUST_SOURCE.sub("", str(error)).strip()
+    if type(error).__name__ in _PANICS and "://" in where:
+        return MemtuiError(
+            f"The engine gave up on what {where} answered.",
+            fix="Try again; memtui doctor says whether a file is damaged.",
+            details=text,
+        )
     if type(error).__name__ in _PANICS:
         return DamagedStoreError(
             f"A file of {where} is damaged: the engine gave up on it.", fix=RESTORE, details=text
         )
-    if remote := _explain_remote(text, where):
-        return remote
     for sign, state in _CUT.items():
         if sign in text:
             return DamagedStoreError(
@@ -63,6 +63,8 @@ def explain(error: BaseException, where: str, newest: str = "") -> MemtuiError:
                 fix="Move that file out of _versions to open the version before it (its change is lost).",
                 details=text,
             )
+    if remote := explain_service(text, where):
+        return remote
     if "no longer exists" in text:
         return MemtuiError(
             f"That version of {where} is gone.", fix="Reload; another program has cleaned up.", details=text
@@ -90,98 +92,6 @@ def explain(error: BaseException, where: str, newest: str = "") -> MemtuiError:
             f"{where} may not be read by this user.", fix="Check the rights of the folder.", details=text
         )
     return MemtuiError(f"{where} could not be read: {_first_line(text)}.", details=text)
-
-
-# What a service of objects answers, and what a person can do about it. The first sign that holds is the reason.
-
-_REMOTE = (
-    (
-        ("NoSuchBucket", "bucket does not exist", "ContainerNotFound"),
-        "there is no bucket of that name",
-        "Check the bucket's name, its region, and the endpoint.",
-    ),
-    (
-        ("RequestTimeTooSkewed", "clock is skewed"),
-        "this machine's clock is too far from the service's",
-        "Set the clock, and try again.",
-    ),
-    (
-        ("InvalidAccessKeyId", "SignatureDoesNotMatch", "InvalidToken", "ExpiredToken", "401 Unauthorized"),
-        "the service does not accept the key",
-        "Check the key and its secret; a session's token may have run out.",
-    ),
-    (
-        ("AccessDenied", "403 Forbidden", "AuthorizationFailure", "status: 403", "AllAccessDisabled"),
-        "the service denies access",
-        "Ask for the right to list, read and write below that address.",
-    ),
-    (
-        (
-            "Failed to get AWS credentials",
-            "CredentialsNotLoaded",
-            "NoCredentials",
-            "could not load credentials",
-        ),
-        "no key was found",
-        "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or name variables in [storage.NAME] of config.toml.",
-    ),
-    (
-        ("Failed to resolve region",),
-        "the region of its bucket cannot be asked for",
-        "Name region and endpoint in [storage.NAME] of config.toml, or AWS_REGION; check the network.",
-    ),
-    (
-        ("dns error", "failed to lookup address"),
-        "the host of the endpoint is not known",
-        "Check the spelling of the endpoint, and the network.",
-    ),
-    (
-        ("tcp connect error", "Connection refused", "ConnectError", "connection reset", "connection closed"),
-        "the service cannot be reached",
-        "Check the endpoint and the network; nothing was changed.",
-    ),
-    (
-        (
-            "operation timed out",
-            "TimedOut",
-            "deadline has elapsed",
-            "HTTP error: error decoding response body",
-        ),
-        "the service did not answer in time",
-        "Try again; or raise timeout in [storage.NAME] of config.toml.",
-    ),
-    (
-        ("SlowDown", "503 Service Unavailable", "TooManyRequests", "429 "),
-        "the service asks to be called less often",
-        "Try again in a moment.",
-    ),
-    (
-        ("BadScheme", "URL scheme is not allowed", "builder error"),
-        "the endpoint is plain http",
-        "Use https; where the network is your own, set allow_http = true in [storage.NAME].",
-    ),
-    (
-        ("is not valid for store", "UnknownConfigurationKey"),
-        "an option of its storage is not known",
-        "Check the names of the options in [storage.NAME] of config.toml.",
-    ),
-)
-
-
-def _explain_remote(text: str, where: str) -> MemtuiError | None:
-    """The error of a store on object storage in words; None for a local one, and for what it does not know."""
-    if "://" not in where:
-        return None
-    for signs, reason, fix in _REMOTE:
-        if any(sign in text for sign in signs):
-            return MemtuiError(f"{where}: {reason}.", fix=fix, details=_first_line(text))
-    if 'store: "' in text or "Generic {" in text:
-        return MemtuiError(
-            f"{where}: the service of objects answered with an error.",
-            fix="Check the options in [storage.NAME] of config.toml; --json has what it said.",
-            details=text[:2_000],
-        )
-    return None
 
 
 def _first_line(text: str) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from memtui.engine.core.errors import MemtuiError, RefusedError
+from memtui.engine.store.service_errors import no_service, refuse_web_page
 from memtui.engine.store.storage_options import with_limits
 
 EXTRA = "pip install 'memtui[cloud]'"
@@ -42,6 +43,7 @@ class ObjectFolder:
                 fix=f"Install it: {EXTRA}. Nothing was changed.",
             ) from error
         whole = with_limits(options)
+        self._options = whole
         client: dict[str, Any] = {
             key: value == "true" if value in ("true", "false") else value
             for key, value in whole.items()
@@ -65,7 +67,11 @@ class ObjectFolder:
         with self._explained():
             try:
                 found = obstore.get(self._store, name)
-                return bytes(found.bytes()), str(found.meta["e_tag"])
+                tag = found.meta["e_tag"]
+                if tag is None:  # services of objects name one with each
+                    refuse_web_page(self.uri, self._options)
+                    raise no_service(self.uri)
+                return bytes(found.bytes()), str(tag)
             except FileNotFoundError:
                 return None
 

@@ -6,16 +6,17 @@ import os
 import re
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine.core.errors import MemtuiError, RefusedError
+from memtui.engine.core.errors import MemtuiError, RefusedError, StoreNotFoundError
 from memtui.engine.dialects.base import Dialect
 from memtui.engine.dialects.generic import generic
 from memtui.engine.dialects.registry import detect
 from memtui.engine.store import sql
 from memtui.engine.store.errors import explained
 from memtui.engine.store.locate import TableLocation
+from memtui.engine.store.service_errors import refuse_web_page
 from memtui.engine.store.snapshot import BATCH, FtsStatus, Metric, Snapshot
 from memtui.engine.store.storage_options import JOURNAL, with_limits
 
@@ -159,7 +160,7 @@ class Store:
 
     def newest_version(self) -> int:
         """The version that other programs see now; cheap enough to ask twice a second."""
-        with self._watch_lock, explained(self.where):
+        with self._watch_lock, self._a_service(), explained(self.where):
             if self._watch is None:
                 self._watch = self._open()
             self._watch.checkout_latest()
@@ -334,8 +335,18 @@ class Store:
         return None if folder is None else folder / f"{self.table_name}.lance"
 
     def _open(self) -> Any:
-        with explained(self.where, self._place.newest_version_file()):
+        with self._a_service(), explained(self.where, self._place.newest_version_file()):
             return self._connection.open_table(self.table_name)
+
+    @contextmanager
+    def _a_service(self) -> Iterator[None]:
+        """Say of a place far away without a table whether a service of objects is there at all."""
+        try:
+            yield
+        except StoreNotFoundError:
+            if self.folder is None:
+                refuse_web_page(self.uri, self._options)
+            raise
 
     def _newest(self) -> Snapshot:
         table = self._open()
