@@ -397,7 +397,7 @@ def test_a_model_that_does_not_answer_in_time_is_told_of(
     with loopback() as server:
 
         def late(_: Request) -> Answer:
-            server.closing.wait(20)
+            server.closing.wait(120)
             return chat_answer({"memories": []})
 
         server.chat = late

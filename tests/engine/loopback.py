@@ -121,7 +121,7 @@ class Loopback:
 
     def _embed(self, request: Request) -> Answer:
         if self.hang:
-            self.closing.wait(30)
+            self.closing.wait(120)
         if self.late_s:
             self.closing.wait(self.late_s)
         asked = request.body.get("prompt", request.body.get("input"))
@@ -181,7 +181,7 @@ def loopback() -> Iterator[Loopback]:
             request = Request(self.path, dict(self.headers.items()), json.loads(raw or "null"))
             state.requests.append(request)
             if "/slow/" in self.path:
-                state.closing.wait(30)
+                state.closing.wait(120)
             answer = state.answer(request)
             if answer.status == 0:
                 self.close_connection = True

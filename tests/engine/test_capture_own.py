@@ -287,7 +287,7 @@ def test_a_conversation_is_a_case_that_passes_or_says_what_is_missing(engine: En
 
 
 def asking(server: Loopback) -> ModelChat:
-    settings = ChatSettings(f"{server.url}/v1", "small", timeout_s=5)
+    settings = ChatSettings(f"{server.url}/v1", "small", timeout_s=60)
     return ModelChat(ChatClient(settings, now=lambda: NOW_MS, sleep=lambda _: None))
 
 

@@ -31,7 +31,7 @@ SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}, "required"
 
 def client(server: Loopback, model: str = "small", **known: Any) -> ChatClient:
     budget = known.pop("budget", None)
-    settings = ChatSettings(f"{server.url}/v1", model, "sk-very-secret", timeout_s=5, **known)
+    settings = ChatSettings(f"{server.url}/v1", model, "sk-very-secret", timeout_s=60, **known)
     return ChatClient(settings, now=lambda: NOW, budget=budget, sleep=lambda _: None)
 
 
@@ -105,7 +105,7 @@ def test_a_failure_is_told_without_the_key(status: int, asked: int) -> None:
 
 def test_a_service_that_is_silent_is_given_up() -> None:
     with loopback() as server:
-        settings = ChatSettings(f"{server.url}/slow/v1", "small", timeout_s=0.2)
+        settings = ChatSettings(f"{server.url}/slow/v1", "small", timeout_s=1.5)
         chat = ChatClient(settings, now=lambda: NOW, attempts=2, sleep=lambda _: None)
         with chat, pytest.raises(ChatError, match="no answer within"):
             chat.ask("extract", "s", "u")

@@ -61,7 +61,7 @@ def test_without_an_embedder_the_keyword_lane_works_and_says_so(store: Store) ->
 
 
 def provider(server: Loopback) -> Any:
-    settings = EmbeddingSettings(model="any", base_url=f"{server.url}/v1", timeout_s=5)
+    settings = EmbeddingSettings(model="any", base_url=f"{server.url}/v1", timeout_s=60)
     return OpenAIEmbedder(settings).embed_query
 
 
@@ -251,7 +251,7 @@ def test_a_provider_that_does_not_answer_in_time_fails_the_recall(store: Store, 
 def test_what_the_provider_said_stays_in_the_reason_when_the_last_try_is_not_answered(
     store: Store, server: Loopback
 ) -> None:
-    settings = EmbeddingSettings(model="any", base_url=f"{server.url}/v1", timeout_s=1.5)
+    settings = EmbeddingSettings(model="any", base_url=f"{server.url}/v1", timeout_s=5)
     server.script[:] = [Answer(500, {"error": "the model crashed on purpose"})]
     server.hang = True
     try:

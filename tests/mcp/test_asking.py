@@ -211,7 +211,7 @@ async def test_a_person_is_asked_over_http_where_the_protocol_has_a_way(tmp_path
             assert done["action"] == "archived"
     finally:
         server.terminate()
-        server.wait(20)
+        server.wait(120)
         assert server.stderr is not None
         server.stderr.close()
     entries = json.loads(house.run("journal", "--json", "--store", str(house.store)))["entries"]

@@ -75,7 +75,7 @@ class House:
 
     def post(self, **headers: str) -> httpx.Response:
         """A first request."""
-        return httpx.post(self.url, json=ASK, headers={**ACCEPT, **headers}, timeout=60)
+        return httpx.post(self.url, json=ASK, headers={**ACCEPT, **headers}, timeout=120)
 
     @asynccontextmanager
     async def client(self, token: str) -> AsyncIterator[Client]:
@@ -83,7 +83,7 @@ class House:
         import httpx2
 
         async with (
-            httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=60) as http,
+            httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=120) as http,
             Client(streamable_http_client(self.url, http_client=http)) as client,
         ):
             yield client
@@ -95,7 +95,7 @@ def house(tmp_path: Path) -> Iterator[House]:
     server = made.start("--rw", "--keep-texts")
     yield made
     server.terminate()
-    server.wait(20)
+    server.wait(120)
     assert server.stderr is not None
     server.stderr.close()
 
@@ -197,19 +197,19 @@ async def test_each_client_is_told_of_what_it_may_read_until_its_rights_change(h
         for name, client in (("alice", one), ("bob", two)):
             listening = anyio.Event()
             group.start_soon(hear, name, client, listening)
-            with anyio.fail_after(60):
+            with anyio.fail_after(120):
                 await listening.wait()
         await answer(one, "memory_store", text="Alice keeps the backup codes in the blue folder")
-        with anyio.fail_after(60):
+        with anyio.fail_after(120):
             while not told["alice"]:
                 await anyio.sleep(0.1)
         assert told == {"alice": [scopes], "bob": []}
         await anyio.to_thread.run_sync(house.run, "clients", "pause", "alice")
-        with anyio.fail_after(60):
+        with anyio.fail_after(120):
             while over != ["alice"]:
                 await anyio.sleep(0.1)
         await answer(two, "memory_store", text="Bob parks the van behind the second hall")
-        with anyio.fail_after(60):
+        with anyio.fail_after(120):
             while not told["bob"]:
                 await anyio.sleep(0.1)
         assert told == {"alice": [scopes], "bob": [scopes]}
@@ -267,7 +267,7 @@ async def test_what_is_to_be_pasted_reaches_a_server_over_http(house: House) -> 
             for name, value in headers.items()
         }
         async with (
-            httpx2.AsyncClient(headers=sent, timeout=60) as http,
+            httpx2.AsyncClient(headers=sent, timeout=120) as http,
             Client(streamable_http_client(url, http_client=http)) as client,
         ):
             assert "memory_search" in {tool.name for tool in (await client.list_tools()).tools}

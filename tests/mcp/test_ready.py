@@ -58,7 +58,7 @@ def modules(store: Path, home: Path, words: list[str], *asked: tuple[str, dict[s
         assert not told.get("result", {}).get("isError"), told
         answered |= {told["id"]} if "id" in told else set()
     server.stdin.close()
-    assert server.wait(60) == 0
+    assert server.wait(120) == 0
     server.stdout.close()
     listed = (home / "imports").read_text(encoding="utf-8").splitlines()
     return {line.rpartition("|")[2].strip() for line in listed if line.startswith("import time:")}

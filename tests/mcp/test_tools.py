@@ -378,7 +378,7 @@ async def test_what_changes_beside_the_server_is_told(
 
         if mode == "auto":
             seen: list[Any] = []
-            with anyio.fail_after(30):
+            with anyio.fail_after(120):
                 async with client.listen(
                     resources_list_changed=True, resource_subscriptions=[uri, stats]
                 ) as told:
@@ -392,7 +392,7 @@ async def test_what_changes_beside_the_server_is_told(
         else:
             await client.subscribe_resource(stats)
             await anyio.to_thread.run_sync(add)
-            with anyio.fail_after(30):
+            with anyio.fail_after(120):
                 while not {"ResourceUpdatedNotification", "ResourceListChangedNotification"} <= set(heard):
                     await anyio.sleep(0.1)
 

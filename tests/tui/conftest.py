@@ -9,6 +9,7 @@ import pytest
 
 from memtui.engine import Engine, open_engine
 from memtui.engine.demo import build_demo
+from memtui.tui.screens.audit import screen as audit_screen
 from memtui.tui.widgets import screen_bars
 from tests.conftest import NOW_MS
 from tests.engine.pro_store import row, write_store
@@ -29,8 +30,9 @@ def _open(folder: Path) -> Engine:
 
 @pytest.fixture(autouse=True)
 def messages_stay(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The line above the key bar stays until the next one: on a busy machine it was gone before it was looked at."""
+    """What goes by itself stays until a test has looked: on a busy machine it was gone before that."""
     monkeypatch.setattr(screen_bars, "STAY_S", 3_600.0)
+    monkeypatch.setattr(audit_screen, "REVEAL_S", 3_600.0)
 
 
 @pytest.fixture(scope="session")

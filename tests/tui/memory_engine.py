@@ -187,7 +187,7 @@ class MemoryEngine:
 
     def page(self, view: ListView, offset: int, limit: int) -> list[Memory]:
         if self.gate is not None:
-            self.gate.wait(10)
+            self.gate.wait(120)
         if self.page_error is not None:
             raise self.page_error
         self.pages.append((offset, limit))

@@ -54,7 +54,7 @@ class Wrapped:
         def stage(summary: Any) -> None:
             on_stage(summary)
             if self.gate is not None and summary.name == "fused":
-                assert self.gate.wait(20)
+                assert self.gate.wait(120)
                 cancel.check()
 
         return self._engine.recall(request, stage, cancel)

@@ -130,7 +130,7 @@ async def test_a_slow_filter_tells_its_progress_and_escape_takes_it_back(demo_en
     def slow(query, cancel=None, on_progress=None, **more):
         if query.filter:
             on_progress(Progress("Looking through the memories", 43, 100))
-            go.wait(10)
+            go.wait(120)
             cancel.check()
         return real(query, cancel, on_progress, **more)
 

@@ -69,7 +69,7 @@ async def test_keys_before_there_is_a_list_wait_for_it():
     gate = threading.Event()
 
     def slow():
-        gate.wait(10)
+        gate.wait(120)
         return MemoryEngine(50)
 
     from tests.tui.driving import make_app

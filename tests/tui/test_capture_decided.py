@@ -69,7 +69,7 @@ async def test_a_model_that_is_silent_says_so_and_its_texts_wait(engine, size, m
     with loopback() as server:
 
         def late(_):
-            server.closing.wait(30)
+            server.closing.wait(120)
             return chat_answer({"memories": []})
 
         server.chat = late

@@ -34,7 +34,7 @@ def server() -> Iterator[Loopback]:
 @pytest.fixture
 def engine(shared: Path, unpack: Callable[[Path], Path], server: Loopback, tmp_path: Path) -> Engine:
     folder = unpack(shared / "fixtures/stores/engine.tar.gz")
-    provider = EmbeddingSettings(model="any", base_url=f"{server.url}/v1", timeout_s=5)
+    provider = EmbeddingSettings(model="any", base_url=f"{server.url}/v1", timeout_s=60)
     return open_engine(folder, now=lambda: NOW_MS, environ={}, cwd=tmp_path, embedding=provider)
 
 

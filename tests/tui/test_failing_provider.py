@@ -48,7 +48,7 @@ def failing(failure: str) -> Iterator[Callable[[], EmbeddingSettings]]:
         def again() -> EmbeddingSettings:
             server.script[:] = script or []
             server.hang = failure == "timeout"
-            patience = 0.4 if failure == "timeout" else 5
+            patience = 0.4 if failure == "timeout" else 60
             return EmbeddingSettings(model="any", base_url=f"{url}/v1", timeout_s=patience)
 
         try:

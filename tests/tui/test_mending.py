@@ -21,7 +21,7 @@ from memtui.tui.widgets.screen_bars import FlashLine
 from tests.conftest import NOW_MS
 from tests.engine.curate_world import row_of, rows_of, same_rows, version_of
 from tests.engine.pro_store import row, write_store
-from tests.tui.driving import SIZES, check_golden, press, screen_text, settle, type_text
+from tests.tui.driving import SIZES, check_golden, press, screen_text, settle, type_text, until
 from tests.tui.test_changing import browsing, steps
 
 SECRET = "sk-live-4f9a8b7c6d5e4f3a2b1c0d9e"
@@ -296,18 +296,16 @@ async def test_looking_can_be_stopped(store, monkeypatch):
     real = Curator.sweep
 
     def slow(self: Any, *args: Any, cancel: Any = None, **more: Any) -> Any:
-        go.wait(10)
+        go.wait(120)
         return real(self, *args, cancel=cancel, **more)
 
     monkeypatch.setattr(Curator, "sweep", slow)
     async with browsing(store) as (app, pilot):
         await press(pilot, "m")
         await pilot.press("n")
-        await pilot.pause()
-        assert "looking for noise" in screen_text(app)
+        await until(pilot, lambda: "looking for noise" in screen_text(app))
         await pilot.press("escape")
-        await pilot.pause()
-        assert "stopped" in screen_text(app)
+        await until(pilot, lambda: "stopped" in screen_text(app))
         go.set()
         await settle(pilot)
         assert "stopped" in screen_text(app)

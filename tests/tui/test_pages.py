@@ -32,7 +32,7 @@ def test_the_newest_wish_is_served_first_and_far_ones_are_dropped():
 
     def fetch(offset, limit):
         asked.append(offset // PAGE_ROWS)
-        gate.wait(5)
+        gate.wait(120)
         return rows(offset, 1)
 
     loader = PageLoader(arrived.put)
@@ -44,7 +44,7 @@ def test_the_newest_wish_is_served_first_and_far_ones_are_dropped():
     loader.want([900], range(899, 902))
     loader.want([899, 901], range(899, 902))
     gate.set()
-    pages = [arrived.get(timeout=5).index for _ in range(4)]
+    pages = [arrived.get(timeout=120).index for _ in range(4)]
     assert pages == [0, 901, 899, 900]
     assert asked == [0, 901, 899, 900]
     loader.close()
@@ -56,17 +56,17 @@ def test_another_list_forgets_the_wishes_of_the_old_one():
 
     def slow(offset, limit):
         started.set()
-        gate.wait(5)
+        gate.wait(120)
         return rows(offset, 1)
 
     loader = PageLoader(arrived.put)
     loader.show(1, slow)
     loader.want([0, 1], range(0, 3))
-    assert started.wait(5)
+    assert started.wait(120)
     loader.show(2, rows)
     loader.want([0], range(0, 3))
     gate.set()
-    first, second = arrived.get(timeout=5), arrived.get(timeout=5)
+    first, second = arrived.get(timeout=120), arrived.get(timeout=120)
     assert (first.generation, second.generation) == (1, 2)
     assert arrived.empty()
     loader.close()
@@ -81,6 +81,6 @@ def test_a_page_that_cannot_be_read_is_delivered_with_its_reason():
     loader = PageLoader(arrived.put)
     loader.show(1, broken)
     loader.want([1, 0], range(0, 3))
-    assert arrived.get(timeout=5).error.message == "data file is missing"
-    assert arrived.get(timeout=5).error.message == "RuntimeError: lance error: what"
+    assert arrived.get(timeout=120).error.message == "data file is missing"
+    assert arrived.get(timeout=120).error.message == "RuntimeError: lance error: what"
     loader.close()

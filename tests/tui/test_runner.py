@@ -57,7 +57,7 @@ async def test_a_newer_call_cancels_the_older_and_its_answer_is_dropped():
     async with app.run_test() as pilot:
 
         def old(token, report):
-            release.wait(5)
+            release.wait(120)
             seen.append(token.cancelled)
             report("late")
             return "old"

@@ -48,7 +48,7 @@ def test_the_first_frame_needs_nothing_heavy(tmp_path: Path):
         [sys.executable, "-c", FIRST_FRAME, str(tmp_path)],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
         check=False,
     )
     assert done.stdout.strip().splitlines()[-1:] == ["none"], done.stdout + done.stderr
@@ -58,7 +58,7 @@ async def test_help_palette_and_screens_work_while_the_store_opens():
     gate = threading.Event()
 
     def slow():
-        gate.wait(20)
+        gate.wait(120)
         return MemoryEngine(10)
 
     app = make_app(slow)

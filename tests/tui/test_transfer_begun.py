@@ -93,7 +93,7 @@ async def test_a_run_is_stopped_and_gone_on_with_and_nothing_is_asked_twice(stor
         def held(request: Request) -> Answer:
             if len(server.requests) == 2:  # the first is done and kept, the second is on its way
                 first.set()
-                assert go_on.wait(20)
+                assert go_on.wait(120)
             return usual(request)
 
         server.answer = held  # type: ignore[method-assign]
