@@ -78,8 +78,8 @@ def _module(command: str) -> ModuleType:
     return import_module(f"memtui.cli.{command.replace('-', '_')}")
 
 
-def _parser(command: str | None) -> argparse.ArgumentParser:
-    """The parser for `command`; only its own module is imported. None is the app."""
+def parser_of(command: str | None) -> argparse.ArgumentParser:
+    """Return the parser of `command`; only its own module is imported. None is the app."""
     if command is None:
         parser = argparse.ArgumentParser(
             prog="memtui",
@@ -121,7 +121,7 @@ def run(arguments: list[str]) -> int:
     """Parse and run; errors become one or two lines on standard error and an exit code."""
     command = arguments[0] if arguments and arguments[0] in COMMANDS else None
     given = arguments[1:] if command else arguments
-    args = _parser(command).parse_args([_as_term(each) for each in given] if command == "ls" else given)
+    args = parser_of(command).parse_args([_as_term(each) for each in given] if command == "ls" else given)
     from memtui.cli.output import error
     from memtui.engine import MemtuiError
 

@@ -8,6 +8,7 @@ import shlex
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from memtui.cli.open_store import DEMO, open_for
 from memtui.cli.output import print_text
@@ -18,6 +19,10 @@ from memtui.engine.discovery import (
     read_config,
 )
 from memtui.paths import clients_file, store_state_dir
+
+if TYPE_CHECKING:
+    from memtui.mcp.door import Door
+    from memtui.mcp.tools.base import Tool
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -80,8 +85,27 @@ def run(args: argparse.Namespace) -> int:
     os.environ.setdefault("LANCEDB_LOG", "error")
     import anyio
 
-    from memtui.mcp.door import Door
     from memtui.mcp.server import serve_stdio
+
+    door, tools = opened_door(args)
+    if args.http:
+        from memtui.engine.clients import place_of
+        from memtui.mcp.http import serve_http
+
+        serve_http(
+            door, ClientRegister(clients_file()), place_of(args.http), allowed=args.allow_host, tools=tools
+        )
+        return 0
+    try:
+        anyio.run(serve_stdio, door, tools)
+    finally:
+        door.close()
+    return 0
+
+
+def opened_door(args: argparse.Namespace) -> tuple[Door, tuple[Tool, ...] | None]:
+    """Return the door that these options ask for, and its tools where they are not memtui's own."""
+    from memtui.mcp.door import Door
 
     def open_engine() -> Engine:
         engine = open_for(args, writable=args.rw)
@@ -101,26 +125,13 @@ def run(args: argparse.Namespace) -> int:
         register=ClientRegister(clients_file()),
         keep_texts=args.keep_texts,
     )
-    tools = None
-    if args.tools == "openclaw":
-        from memtui.mcp.openclaw import openclaw_tools
+    if args.tools != "openclaw":
+        return door, None
+    from memtui.mcp.openclaw import openclaw_tools
 
-        place = Path(args.workspace or ".").resolve()
-        named = ({"id": args.agent or DEFAULT_AGENT, "workspace": str(place)},) if args.workspace else ()
-        tools = openclaw_tools(place, door.config or {}, named)
-    if args.http:
-        from memtui.engine.clients import place_of
-        from memtui.mcp.http import serve_http
-
-        serve_http(
-            door, ClientRegister(clients_file()), place_of(args.http), allowed=args.allow_host, tools=tools
-        )
-        return 0
-    try:
-        anyio.run(serve_stdio, door, tools)
-    finally:
-        door.close()
-    return 0
+    place = Path(args.workspace or ".").resolve()
+    named = ({"id": args.agent or DEFAULT_AGENT, "workspace": str(place)},) if args.workspace else ()
+    return door, openclaw_tools(place, door.config or {}, named)
 
 
 def _whole(path: str) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from memtui.engine.recall.recipes.registry import all_recipes, recipe_named
-from tests.conftest import ROOT, tree_hash
+from tests.conftest import ROOT, copied, tree_hash
 
 FACT = "I prefer the greenhouse report as a printed weekly grid on yellow card"
 
@@ -21,12 +21,11 @@ FACT = "I prefer the greenhouse report as a printed weekly grid on yellow card"
 class Host:
     """A store, and the program called on it."""
 
-    def __init__(self, folder: Path) -> None:
-        self.store = folder / "store"
+    def __init__(self, folder: Path, empty_store: Path) -> None:
+        self.store = copied(empty_store, folder / "store")
         self.environ = {name: os.environ[name] for name in ("PATH",) if name in os.environ}
         self.environ |= {"HOME": str(folder), "XDG_STATE_HOME": str(folder / "state")}
         self.folder = folder
-        self.call("new", str(self.store))
 
     def call(self, *arguments: str, event: Any = None, code: int = 0) -> subprocess.CompletedProcess[str]:
         text = event if isinstance(event, str) else json.dumps(event or {})
@@ -50,8 +49,8 @@ class Host:
 
 
 @pytest.fixture
-def host(tmp_path: Path) -> Host:
-    return Host(tmp_path)
+def host(tmp_path: Path, empty_store: Path) -> Host:
+    return Host(tmp_path, empty_store)
 
 
 def turn(session: str) -> dict[str, Any]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Iterable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,10 @@ import pytest
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
-from tests.conftest import ROOT, tree_hash
+from memtui.cli.main import parser_of, run
+from memtui.cli.mcp import opened_door
+from memtui.mcp.server import make_server
+from tests.conftest import ROOT, copied, tree_hash
 
 SECRET = "sk-proj-" + "abcdefghijklmnopqrstuvwxyz0123456789ABCD"
 STATEMENT = "The gateway of the Kelp office listens on port 8443"
@@ -60,22 +64,41 @@ class World:
             yield client
 
 
+class Inside(World):
+    """The same commands with the same options, run by this process: what a server says, not how it is reached."""
+
+    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
+        out, err = io.StringIO(), io.StringIO()
+        with redirect_stdout(out), redirect_stderr(err):
+            code = run([*words, "--store", self.store])
+        return subprocess.CompletedProcess(words, code, out.getvalue(), err.getvalue())
+
+    @asynccontextmanager
+    async def serve(self, *words: str) -> AsyncIterator[Client]:
+        async with self.serve_as(["mcp", "--store", self.store, *words]) as client:
+            yield client
+
+    @asynccontextmanager
+    async def serve_as(self, command: list[str]) -> AsyncIterator[Client]:
+        """A client of the server that `memtui` with these words would start."""
+        door, tools = opened_door(parser_of(command[0]).parse_args(command[1:]))
+        try:
+            async with Client(make_server(door, tools)) as client:
+                yield client
+        finally:
+            door.close()
+
+
 @pytest.fixture
-def world(request: pytest.FixtureRequest, tmp_path: Path, unpack: Callable[[Path], Path]) -> World:
+def world(
+    request: pytest.FixtureRequest, tmp_path: Path, unpack: Callable[[Path], Path], empty_store: Path
+) -> World:
     kind = request.param
     if kind in ARCHIVES:
         shared: Path = request.getfixturevalue("shared")
         return World(tmp_path, str(unpack(shared / "fixtures" / f"{ARCHIVES[kind]}.tar.gz")))
     if kind == "memtui":
-        made = World(tmp_path, str(tmp_path / "store"))
-        subprocess.run(
-            [sys.executable, "-m", "memtui", "new", made.store],
-            check=True,
-            cwd=ROOT,
-            env=made.environ,
-            capture_output=True,
-        )
-        return made
+        return World(tmp_path, str(copied(empty_store, tmp_path / "store")))
     return World(tmp_path, "demo")
 
 
@@ -160,9 +183,16 @@ async def test_an_agent_stores_finds_changes_and_forgets(
         assert (await answer(client, "memory_get", ids=[done["id"]]))["memories"][0]["active"]
 
 
+@pytest.fixture
+def inside(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
+    """That store in this process."""
+    monkeypatch.setenv("HOME", str(world.folder))
+    return Inside(world.folder, world.store)
+
+
 @pytest.mark.parametrize("world", one_now(KINDS), indirect=True)
-async def test_foreign_and_unknown_ids_and_scopes_name_the_argument_and_the_next_step(world: World) -> None:
-    async with world.serve("--as", "main") as client:
+async def test_foreign_and_unknown_ids_and_scopes_name_the_argument_and_the_next_step(inside: World) -> None:
+    async with inside.serve("--as", "main") as client:
         said = await refusal(client, "memory_get", ids=["00000000-0000-4000-8000-00000000dead"])
         assert "ids" in said
         assert "memory_search" in said
@@ -170,11 +200,11 @@ async def test_foreign_and_unknown_ids_and_scopes_name_the_argument_and_the_next
         assert "scope" in said
         assert "Leave it out" in said
         assert "--rw" in await refusal(client, "memory_store", text=STATEMENT)
-    async with world.serve() as client:
+    async with inside.serve() as client:
         every = (await answer(client, "memory_list", limit=50))["memories"]
     foreign = [each for each in every if str(each["scope"]).startswith(("agent:", "project:", "user:"))]
     foreign = [each for each in foreign if each["scope"] != "agent:main"]
-    async with world.serve("--as", "main") as client:
+    async with inside.serve("--as", "main") as client:
         for each in foreign[:3]:
             assert "memory_search" in await refusal(client, "memory_get", ids=[each["id"]])
         page = await answer(client, "memory_list", limit=50)
@@ -205,9 +235,9 @@ async def test_pages_hold_only_what_the_client_may_read_and_all_of_it(world: Wor
 
 
 @pytest.mark.parametrize("world", ["engine"], indirect=True)
-async def test_a_store_that_is_only_read_says_so_and_is_not_touched(world: World) -> None:
-    before = tree_hash(Path(world.store))
-    async with world.serve("--rw", "--as", "main") as client:
+async def test_a_store_that_is_only_read_says_so_and_is_not_touched(inside: World) -> None:
+    before = tree_hash(Path(inside.store))
+    async with inside.serve("--rw", "--as", "main") as client:
         assert "does not write" in await refusal(client, "memory_store", text=STATEMENT)
         assert (await answer(client, "memory_search", query="the night shift at the ovens"))["results"]
-    assert tree_hash(Path(world.store)) == before
+    assert tree_hash(Path(inside.store)) == before

@@ -23,18 +23,14 @@ from memtui.engine import Engine, RecallRequest, open_engine
 from memtui.engine.clients import CallJournal
 from memtui.mcp.door import Door
 from memtui.mcp.server import make_server
-from tests.conftest import NOW_MS, ROOT
+from tests.conftest import NOW_MS, ROOT, copied
 
 MINUTE_MS = 60_000
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Path:
-    folder = tmp_path / "store"
-    subprocess.run(
-        [sys.executable, "-m", "memtui", "new", str(folder)], check=True, cwd=ROOT, capture_output=True
-    )
-    return folder
+def store(tmp_path: Path, empty_store: Path) -> Path:
+    return copied(empty_store, tmp_path / "store")
 
 
 class Clock:

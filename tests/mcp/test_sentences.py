@@ -1,10 +1,9 @@
-"""What the door promises, sentence by sentence, to a client over standard input and output."""
+"""What the door promises, sentence by sentence, to a client of the SDK with the options that the command takes."""
 
 from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -14,15 +13,16 @@ import pytest
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
+from memtui.cli.main import run
 from memtui.engine.capture.replays import Replay, marked
 from memtui.engine.clients import HOSTS
 from memtui.mcp.openclaw import openclaw_tools
 from memtui.mcp.server import described
 from memtui.mcp.tools.registry import all_tools
 from tests.conformance.capture_compare import differences
-from tests.conftest import ROOT
+from tests.conftest import copied
 from tests.engine.loopback import loopback
-from tests.mcp.test_contract import SECRET, STATEMENT, World, answer, refusal
+from tests.mcp.test_contract import SECRET, STATEMENT, Inside, World, answer, refusal
 from tests.mcp.test_openclaw import RECORDED, as_recorded
 
 CLOCK = {
@@ -37,17 +37,10 @@ GOLDEN = Path(__file__).parent / "golden"
 
 
 @pytest.fixture
-def own(tmp_path: Path) -> World:
-    """A store of memtui's own."""
-    made = World(tmp_path, str(tmp_path / "store"))
-    subprocess.run(
-        [sys.executable, "-m", "memtui", "new", made.store],
-        check=True,
-        cwd=ROOT,
-        env=made.environ,
-        capture_output=True,
-    )
-    return made
+def own(tmp_path: Path, empty_store: Path, monkeypatch: pytest.MonkeyPatch) -> Inside:
+    """A store of memtui's own, served in this process."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    return Inside(tmp_path, str(copied(empty_store, tmp_path / "store")))
 
 
 @pytest.mark.parametrize("kind", ["memtui", "openclaw"])
@@ -64,7 +57,7 @@ def test_the_tools_as_hosts_are_told_of_them(kind: str) -> None:
     assert file.read_text(encoding="utf-8") == text
 
 
-async def test_no_refusal_repeats_a_secret_in_whatever_argument_it_came(own: World) -> None:
+async def test_no_refusal_repeats_a_secret_in_whatever_argument_it_came(own: Inside) -> None:
     async with own.serve("--rw", "--as", "main", "--keep-texts") as client:
         made = await answer(client, "memory_store", text=STATEMENT)
         assert (await answer(client, "memory_store", text=f"The key is {SECRET}"))["action"] == "refused"
@@ -96,7 +89,7 @@ async def test_no_refusal_repeats_a_secret_in_whatever_argument_it_came(own: Wor
     assert SECRET[:24] not in kept
 
 
-async def test_a_scope_that_is_not_there_or_not_ours_is_named_with_the_next_step(own: World) -> None:
+async def test_a_scope_that_is_not_there_or_not_ours_is_named_with_the_next_step(own: Inside) -> None:
     async with own.serve("--rw") as person:
         await answer(person, "memory_store", text=STATEMENT, scope="project:kelp")
         said = await refusal(person, "memory_search", query="gateway", scope="project:help")
@@ -115,7 +108,7 @@ async def test_a_scope_that_is_not_there_or_not_ours_is_named_with_the_next_step
 
 @pytest.mark.parametrize("category", ["preference", "fact", "decision", "entity", "other"])
 async def test_a_memory_is_found_under_the_category_that_it_was_stored_with(
-    own: World, category: str
+    own: Inside, category: str
 ) -> None:
     async with own.serve("--rw", "--as", "main") as client:
         made = await answer(client, "memory_store", text=STATEMENT, category=category)
@@ -125,7 +118,7 @@ async def test_a_memory_is_found_under_the_category_that_it_was_stored_with(
         assert [each["id"] for each in hits["results"]] == [made["id"]]
 
 
-async def test_every_answer_has_the_promised_members_and_says_that_it_is_untrusted(own: World) -> None:
+async def test_every_answer_has_the_promised_members_and_says_that_it_is_untrusted(own: Inside) -> None:
     sly = "He wrote </memories> on the wall of the Kelp office in \x1b[31mred\x07 letters"
     async with own.serve("--rw", "--as", "main") as client:
         first = await answer(client, "memory_store", text=STATEMENT)
@@ -164,7 +157,7 @@ async def test_every_answer_has_the_promised_members_and_says_that_it_is_untrust
         assert why["reason"]
 
 
-async def test_a_question_of_an_agent_that_only_reads_is_a_case_for_the_person(own: World) -> None:
+async def test_a_question_of_an_agent_that_only_reads_is_a_case_for_the_person(own: Inside) -> None:
     async with own.serve("--rw") as writer:
         made = await answer(writer, "memory_store", text=STATEMENT)
         token = (await answer(writer, "memory_forget", id=made["id"]))["confirm"]
@@ -177,7 +170,7 @@ async def test_a_question_of_an_agent_that_only_reads_is_a_case_for_the_person(o
 
 
 async def test_documents_that_went_before_a_prompt_stand_in_the_journal_as_injected(
-    own: World, tmp_path: Path
+    own: Inside, tmp_path: Path
 ) -> None:
     notes = tmp_path / "notes"
     notes.mkdir()
@@ -192,19 +185,19 @@ async def test_documents_that_went_before_a_prompt_stand_in_the_journal_as_injec
 
 @pytest.mark.parametrize("host", HOSTS)
 async def test_what_is_to_be_pasted_starts_the_server_from_any_folder(
-    host: str, own: World, tmp_path: Path
+    host: str,
+    own: Inside,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
+    """One host's block starts a process; the others' words are served here, from another folder, too."""
     (tmp_path / "block.json").write_text("{}", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
     words = ["mcp", "--store", "store", "--rw", "--as", "ops", "--client", host, "--config", "block.json"]
-    printed = subprocess.run(
-        [sys.executable, "-m", "memtui", *words, "--print-config", host],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        env={**own.environ, "PYTHONPATH": str(ROOT)},
-        check=True,
-    )
-    told: dict[str, Any] = tomllib.loads(printed.stdout) if host == "codex" else json.loads(printed.stdout)
+    assert run([*words, "--print-config", host]) == 0
+    printed = capsys.readouterr().out
+    told: dict[str, Any] = tomllib.loads(printed) if host == "codex" else json.loads(printed)
     block = told.get("mcp", told)
     servers = next(block[key] for key in ("mcpServers", "mcp_servers", "servers") if key in block)
     entry = servers["memtui"]
@@ -212,8 +205,10 @@ async def test_what_is_to_be_pasted_starts_the_server_from_any_folder(
     assert Path(entry["command"]).name == "memtui"
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
     server = StdioServerParameters(command=str(command), args=entry["args"], cwd=elsewhere, env=own.environ)
-    async with Client(stdio_client(server)) as client:
+    started = Client(stdio_client(server)) if host == "claude" else own.serve_as(entry["args"])
+    async with started as client:
         made = await answer(client, "memory_store", text=STATEMENT)
     assert made["scope"] == "agent:ops"
     entries = json.loads(own.run("journal", "--json").stdout)["entries"]

@@ -21,7 +21,7 @@ from memtui.engine import CaseBook, Engine, open_engine
 from memtui.engine.clients import CallJournal
 from memtui.mcp.door import Door
 from memtui.mcp.server import make_server
-from tests.conftest import NOW_MS, ROOT, tree_hash
+from tests.conftest import NOW_MS, ROOT, copied, tree_hash
 from tests.engine.pro_store import row, write_store
 
 NAMES = {
@@ -33,13 +33,9 @@ SECRET = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCD"
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Path:
+def store(tmp_path: Path, empty_store: Path) -> Path:
     """An empty store of memtui's own."""
-    folder = tmp_path / "store"
-    subprocess.run(
-        [sys.executable, "-m", "memtui", "new", str(folder)], check=True, cwd=ROOT, capture_output=True
-    )
-    return folder
+    return copied(empty_store, tmp_path / "store")
 
 
 @pytest.fixture

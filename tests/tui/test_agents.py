@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from datetime import UTC
 from pathlib import Path
 from typing import Any
@@ -26,7 +24,7 @@ from memtui.tui.screens.agents.state import AgentsState, Rights, key_of
 from memtui.tui.screens.capture.screen import CaptureScreen
 from memtui.tui.screens.recall.screen import RecallScreen
 from memtui.tui.widgets.panel import Panel
-from tests.conftest import NOW_MS, ROOT
+from tests.conftest import NOW_MS, copied
 from tests.engine.pro_store import row, write_store
 from tests.tui.driving import SIZES, check_golden, press, running, screen_text, settle, type_text, until, walk
 
@@ -35,10 +33,9 @@ SIZE_NAMES = [f"{width}x{height}" for width, height in SIZES]
 
 
 @pytest.fixture
-async def home(tmp_path: Path) -> Path:
+async def home(tmp_path: Path, empty_store: Path) -> Path:
     """A store with memories of two agents, decisions and to-dos."""
-    making = [sys.executable, "-m", "memtui", "new", str(tmp_path / "store")]
-    subprocess.run(making, check=True, cwd=ROOT, capture_output=True)
+    copied(empty_store, tmp_path / "store")
     day = 86_400_000
     for text, kind, agent, age in (
         (PORT, "fact", "main", 1),

@@ -14,7 +14,7 @@ from memtui.engine.providers.embedding_services import EmbeddingSettings
 from memtui.engine.store.create import create_pro, pro_schema
 from tests.engine.capture.test_jobs import DAY, NOW, REPORT, row
 from tests.engine.loopback import Request, chat_answer, loopback
-from tests.tui.driving import SIZES, press, running, screen_text, settle, walk
+from tests.tui.driving import SIZES, press, running, screen_text, settle, until, walk
 
 TALK = (
     "User: The gate was open again, who left it?\nAssistant: I latched it.\nUser: thanks, keep it latched\n"
@@ -86,27 +86,34 @@ async def written_and_back(app: Any, pilot: Any, engine: Engine, action: str) ->
     assert "taken back" in screen_text(app)
 
 
-@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+async def seen_at_three_sizes(app: Any, pilot: Any, told: str, last: tuple[int, int]) -> None:
+    """The words stand on the screen at each size; what follows is done at the last."""
+    for size in (*(each for each in SIZES if each != last), last):
+        await pilot.resize_terminal(*size)
+        await until(pilot, lambda size=size: tuple(app.screen.size) == size)
+        await settle(pilot)
+        assert told in " ".join(screen_text(app).replace("│", " ").split()), size
+
+
 @pytest.mark.parametrize(
-    ("job", "action", "told"),
+    ("job", "action", "told", "size"),
     [
-        ("compaction", "compact", "no longer valid or archived"),
-        ("dreaming", "dream", "tiers are only looked at"),
-        ("upgrade", "upgrade", "Herr Wiebe"),
+        ("compaction", "compact", "no longer valid or archived", SIZES[0]),
+        ("dreaming", "dream", "tiers are only looked at", SIZES[1]),
+        ("upgrade", "upgrade", "Herr Wiebe", SIZES[2]),
     ],
 )
-async def test_a_job_is_looked_at_applied_and_taken_back(engine, size, job, action, told):
+async def test_a_job_is_looked_at_applied_and_taken_back(engine, job, action, told, size):
     async with running(engine, size) as (app, pilot):
         await press(pilot, "7")
         screen = app.screen
         await to_job(pilot, screen, job)
         assert screen.state.plans[job].changes.changes
-        assert told in " ".join(screen_text(app).replace("│", " ").split())
+        await seen_at_three_sizes(app, pilot, told, size)
         await written_and_back(app, pilot, engine, action)
 
 
-@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
-async def test_a_reflection_is_asked_for_applied_and_taken_back(engine, size, monkeypatch):
+async def test_a_reflection_is_asked_for_applied_and_taken_back(engine, monkeypatch):
     def report(request: Request) -> Any:
         assert "latched" in json.dumps(request.body)
         return chat_answer(REPORT)
@@ -115,14 +122,14 @@ async def test_a_reflection_is_asked_for_applied_and_taken_back(engine, size, mo
         server.chat = report
         monkeypatch.setenv("MEMTUI_CHAT_MODEL", "small")
         monkeypatch.setenv("MEMTUI_CHAT_BASE_URL", f"{server.url}/v1")
-        async with running(engine, size) as (app, pilot):
+        async with running(engine, SIZES[0]) as (app, pilot):
             await press(pilot, "7")
             screen = app.screen
             screen._add_text(TALK)
             await settle(pilot)
             await press(pilot, "f")
             await to_job(pilot, screen, "reflection")
-            assert "Always latch the gate." in screen_text(app)
+            await seen_at_three_sizes(app, pilot, "Always latch the gate.", SIZES[0])
             await written_and_back(app, pilot, engine, "reflect")
             assert len(server.requests) == 1, "asked once: what was agreed to is what is written"
 

@@ -359,7 +359,7 @@ async def test_another_store_takes_the_marks_away(tmp_path):
         assert len(listing(app).marks) == 0
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 36)])
+@pytest.mark.parametrize(("store", "size"), [("pro", (120, 36)), ("demo", (80, 24))], indirect=["store"])
 async def test_the_preview_of_many_counts_by_scope(store, size):
     async with browsing(store, size=size) as (app, pilot):
         total = listing(app).total

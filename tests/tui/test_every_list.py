@@ -7,6 +7,7 @@ import pkgutil
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 
@@ -131,6 +132,7 @@ async def narrowed(app: MemtuiApp, pilot: Pilot[None], rows: RowList, name: str)
     return "itself"
 
 
+@pytest.mark.slow
 async def test_slash_narrows_every_list_that_can_be_walked_to(demo_store: Path, tmp_path: Path) -> None:
     seen: dict[str, set[str]] = {}
     async with locked(demo_store, tmp_path) as (app, pilot):
