@@ -31,7 +31,7 @@ def configure(home: Path, settings: str, store: Path | None, *, plugin: str = PR
     return path
 
 
-def look(home: Path, store: Path | None = None) -> Examination:
+def look(home: Path, store: Path | None = None, kinds: tuple[str, ...] | None = None) -> Examination:
     """What the doctor sees of a store, or of the one that the configuration leads to."""
     environ = {"HOME": str(home), "KEY": "k"}
     now_ms = time.time_ns() // 1_000_000
@@ -44,8 +44,8 @@ def look(home: Path, store: Path | None = None) -> Examination:
             found.uri, found.table, error, now_ms=now_ms, found=found.found, environ=environ
         )
         assert outside is not None
-        return examine(outside)
-    return examine(patient_of(engine, now_ms=now_ms))
+        return examine(outside, kinds=kinds)
+    return examine(patient_of(engine, now_ms=now_ms), kinds=kinds)
 
 
 def rules(found: Examination) -> set[str]:
@@ -103,9 +103,9 @@ def test_the_other_plugins_are_judged_by_their_own_settings(
     store = unpack(shared / "fixtures" / "stores" / f"{archive}.tar.gz")
     model = f"embedding: {{ apiKey: '${{KEY}}', model: 'own', dimensions: {dims} }}"
     configure(tmp_path, model, store, plugin=plugin)
-    assert rules(look(tmp_path, store)) == set()
+    assert rules(look(tmp_path, store, ("D37",))) == set()
     configure(tmp_path, f"{model.replace(str(dims), '768')}, autoRecall: false", store, plugin=plugin)
-    assert rules(look(tmp_path, store)) == {"dims", "auto-recall-off"}
+    assert rules(look(tmp_path, store, ("D37",))) == {"dims", "auto-recall-off"}
 
 
 @pytest.mark.parametrize("there", ["no folder", "a folder", "an empty table", "a sentinel that went"])
