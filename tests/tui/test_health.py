@@ -249,8 +249,36 @@ async def test_a_plan_is_flown_on_the_screen_before_it_is_written(
         await settle(pilot)
         await settle(pilot)
         text = screen_text(app)
-        assert "right first" in text or "silent" in text
+        assert "the right memory is first in" in text or "silent" in text
         assert "the reranker was not asked" in text
+    assert tree_hash(tmp_path / ".openclaw") == before
+
+
+async def test_the_preview_of_a_plan_shows_the_answers_before_and_now(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Asked for where the plan was not flown before: text, place and score, not a count alone."""
+    monkeypatch.setenv("MEMTUI_STATE_DIR", str(tmp_path / "state"))
+    engine = writable(tmp_path)
+    vector = tuple(planted.word_vector(planted.text_of(3)))
+    case = Case("c1", planted.text_of(3), (planted.key_of(3),), query_vector=vector, everyone=True)
+    CaseBook(store_state_dir(engine.info.uri) / "cases.json").put(case)
+    before = tree_hash(tmp_path / ".openclaw")
+    async with running(engine, (120, 36)) as (app, pilot):
+        await press(pilot, "9", *["right_square_bracket"] * 3)
+        await settle(pilot)
+        app.screen.have(cursor="retrieval.minScore", listing=True)
+        await settle(pilot)
+        await press(pilot, "e", "ctrl+u", *"0.99", "enter")
+        await settle(pilot)
+        await press(pilot, "A")
+        await settle(pilot)
+        await settle(pilot)
+        text = screen_text(app)
+        assert "WHAT WOULD BE ANSWERED" in text
+        assert "1 of 1 answer changes" in text
+        shown = [line for line in text.splitlines() if planted.text_of(3)[:20] in line]
+        assert len(shown) >= 2, "the question, and the memory that is lost by it"
     assert tree_hash(tmp_path / ".openclaw") == before
 
 

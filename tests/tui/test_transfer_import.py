@@ -350,3 +350,31 @@ async def test_a_plan_that_is_stopped_leads_back_to_the_mapping(store):
         if screen.run.step == "map":
             await press(pilot, "n")
         assert screen.run.state.plan is not None
+
+
+async def test_the_plan_shows_what_the_agent_would_then_read(store, monkeypatch):
+    """A saved case is asked of a copy with the import in it: texts and places before and now; nothing is written."""
+    from memtui.engine import CaseBook
+    from memtui.engine.cases.case import Case
+    from memtui.paths import store_state_dir
+
+    monkeypatch.setenv("MEMTUI_STATE_DIR", str(store.parent / "state"))
+    question = "Which port does the bastion listen on?"
+    CaseBook(store_state_dir(str(store)) / "cases.json").put(
+        Case("c1", question, (HERE[0]["id"],), everyone=True)
+    )
+    source = store.parent / "ports.jsonl"
+    source.write_text(json.dumps({"text": "The bastion listens on port 48022 now."}) + "\n")
+    before = texts(store)
+    async with importing(store, source, size=(80, 24)) as (app, pilot, _):
+        await press(pilot, "n")
+        await settle(pilot)
+        assert "answers: 1 of 1 changes" in screen_text(app)
+        await press(pilot, "right_square_bracket")
+        await settle(pilot)
+        text = screen_text(app)
+        assert question in text
+        assert "before" in text
+        new = [line for line in text.splitlines() if "The bastion listens on p" in line]
+        assert any(" new" in line for line in new), text
+    assert texts(store) == before

@@ -258,22 +258,20 @@ def _asked(
     on_progress: OnProgress | None,
     cancel: CancelToken,
 ) -> RecallEffect:
-    asked = list(dict.fromkeys(_key(each) for each in questions))
-    chosen = {_key(each): each for each in reversed(questions)}
+    asked = once_each(questions)
     changed: list[AnswerChange] = []
     texts: dict[str, str] = {}
     judged: list[_Judged] = []
     failed = 0
-    for number, key in enumerate(asked):
+    for number, asking in enumerate(asked):
         cancel.check()
-        asking = chosen[key]
         found = _both(asking, version, before, after, recipe, cancel)
         if found is None:
             failed += 1
         else:
             if asking.saved:
                 judged.append(_Judged(asking, *(trace.returned for trace in found)))
-            if (change := _changed(asking, *found)) is not None:
+            if (change := answer_change(asking, *found)) is not None:
                 changed.append(change)
                 for trace in found:
                     texts |= {row.id: row.text for row in trace.pool.rows}
@@ -282,6 +280,14 @@ def _asked(
     named = {each for change in changed for each in (*change.before, *change.after)}
     known = {key: texts[key] for key in named & texts.keys()}
     return RecallEffect(len(asked), tuple(changed), failed, known, _kept(judged))
+
+
+def once_each(questions: Sequence[EffectQuestion]) -> list[EffectQuestion]:
+    """The questions without those that were asked before in the same way; of two, the first counts."""
+    first: dict[tuple[Any, ...], EffectQuestion] = {}
+    for each in questions:
+        first.setdefault(_key(each), each)
+    return list(first.values())
 
 
 def _key(asking: EffectQuestion) -> tuple[Any, ...]:
@@ -371,7 +377,8 @@ def _kept(judged: Sequence[_Judged]) -> CasesKept:
     )
 
 
-def _changed(asking: EffectQuestion, before: Trace, after: Trace) -> AnswerChange | None:
+def answer_change(asking: EffectQuestion, before: Trace, after: Trace) -> AnswerChange | None:
+    """What is different between two answers to one question, place by place; None where both read the same."""
     old, new = tuple(before.returned), tuple(after.returned)
     rows = _rows(before, after)
     if all(row.same for row in rows):

@@ -7,6 +7,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from memtui.engine.changes.recall_effect import answer_change, once_each
 from memtui.engine.configuration.file import REMOVED
 from memtui.engine.configuration.trial_vectors import changes_vectors, embedded_again, planned_embedder
 from memtui.engine.core.errors import MemtuiError
@@ -14,7 +15,7 @@ from memtui.engine.core.progress import CancelToken, OnProgress, Progress
 from memtui.engine.core.text import counted
 
 if TYPE_CHECKING:
-    from memtui.engine.changes.recall_effect import EffectQuestion
+    from memtui.engine.changes.recall_effect import AnswerChange, EffectQuestion
     from memtui.engine.configuration.file import Configuration
     from memtui.engine.configuration.plans import SettingChange
     from memtui.engine.recall.context import RecallContext
@@ -36,6 +37,8 @@ class Flown:
     expected: tuple[str, ...]
     now: tuple[str, ...]
     then: tuple[str, ...]
+    change: AnswerChange | None = None
+    """Both answers place by place, with texts and scores; None where they read the same."""
 
     @property
     def places(self) -> tuple[int | None, int | None]:
@@ -44,8 +47,8 @@ class Flown:
 
     @property
     def changed(self) -> bool:
-        """Whether another answer comes."""
-        return self.now != self.then
+        """Whether another answer comes, or one of its memories falls out of the prompt or comes into it."""
+        return self.change is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +94,15 @@ class Flight:
             "silent_now": self.silent(False),
             "silent_then": self.silent(True),
             "changed": [
-                {"query": each.query, "saved": each.saved, "before": list(each.now), "after": list(each.then)}
+                {
+                    "query": each.query,
+                    "saved": each.saved,
+                    "before": list(each.now),
+                    "after": list(each.then),
+                    "rows": [row.as_json() for row in each.change.rows],
+                }
                 for each in self.questions
-                if each.changed
+                if each.change is not None
             ],
             "smallest_change": None
             if self.smaller is None
@@ -180,6 +189,7 @@ def _flown(
     """Every question both ways, and how many could not be asked."""
     flown: list[Flown] = []
     failed = 0
+    questions = once_each(questions)
     for number, asking in enumerate(questions):
         if cancel is not None:
             cancel.check()
@@ -191,9 +201,9 @@ def _flown(
         if first is None or second is None:
             failed += 1
             continue
-        flown.append(
-            Flown(asking.query, asking.saved, asking.expected, tuple(first.returned), tuple(second.returned))
-        )
+        answers = tuple(first.returned), tuple(second.returned)
+        change = answer_change(asking, first, second)
+        flown.append(Flown(asking.query, asking.saved, asking.expected, *answers, change))
     return flown, failed
 
 

@@ -60,6 +60,7 @@ if TYPE_CHECKING:
         settle_imports,
         store_receipts,
         switch_to_take_back,
+        tried_import,
         unfinished_runs,
         work_folder,
     )
@@ -172,6 +173,7 @@ __all__ = [
     "source_lines",
     "store_receipts",
     "switch_to_take_back",
+    "tried_import",
     "unfinished_runs",
     "whole_items",
     "work_folder",
@@ -230,6 +232,7 @@ __getattr__ = lazy_names(
         "settle_imports": "memtui.engine.transfer.operations",
         "store_receipts": "memtui.engine.transfer.operations",
         "switch_to_take_back": "memtui.engine.transfer.operations",
+        "tried_import": "memtui.engine.transfer.operations",
         "unfinished_runs": "memtui.engine.transfer.operations",
         "ImportRequest": "memtui.engine.transfer.importing.request",
         "ImportResult": "memtui.engine.transfer.importing.import_plan",

@@ -157,6 +157,13 @@ def measure_import(engine: Engine, plan: ImportPlan) -> Cost:
     return measure(plan, import_planner(engine))
 
 
+def tried_import(engine: Engine, plan: ImportPlan, cancel: CancelToken | None = None) -> ChangeSet:
+    """What a plan would write as a change set that is not applied; see `importing.run.tried_out`."""
+    from memtui.engine.transfer.importing.run import tried_out
+
+    return tried_out(plan, import_planner(engine), engine.curate, cancel)
+
+
 def run_import(
     engine: Engine,
     plan: ImportPlan,

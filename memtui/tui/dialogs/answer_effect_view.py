@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from textual.content import Content
@@ -67,12 +67,26 @@ def effect_lines(
             *_titled(f"no answer changes, {full(asked)} of {full(value.asked)} asked", "$dim", width),
             *told,
         ]
-    verb = "changes" if len(value.changed) == 1 else "change"
-    count = f"{full(len(value.changed))} of {counted(value.asked, 'answer')} {verb}{failed}"
-    lines = [*_titled(count, "bold $stale", width), *told]
-    shown = sorted(value.changed, key=lambda each: (not each.lost, not each.saved))
-    for change in shown[:MOST_ANSWERS]:
-        lines += answer_lines(change, width, glyphs, "own words" if value.own_words else "asked")
+    count = f"{changed_words(len(value.changed), value.asked)}{failed}"
+    kind = "own words" if value.own_words else "asked"
+    return [
+        *_titled(count, "bold $stale", width),
+        *told,
+        *answers_lines(value.changed, width, glyphs, kind),
+    ]
+
+
+def changed_words(changed: int, asked: int) -> str:
+    """How many answers change, of how many that were asked for."""
+    return f"{full(changed)} of {counted(asked, 'answer')} change{'s' if changed == 1 else ''}"
+
+
+def answers_lines(
+    changed: Sequence[AnswerChange], width: int, glyphs: Glyphs, kind: str = "asked"
+) -> list[Content]:
+    """The answers that change, those that lose what a case expects first; beyond the first few they are counted."""
+    shown = sorted(changed, key=lambda each: (not each.lost, not each.saved))
+    lines = [line for each in shown[:MOST_ANSWERS] for line in answer_lines(each, width, glyphs, kind)]
     more = len(shown) - MOST_ANSWERS
     said = f"   and {full(more)} {'answers' if more > 1 else 'answer'} more"
     return [*lines, Content.styled(said, "$dim")] if more > 0 else lines
@@ -113,8 +127,6 @@ def _shown(text: str) -> str:
 def answer_lines(change: AnswerChange, width: int, glyphs: Glyphs, kind: str = "asked") -> list[Content]:
     """One question whose answer changes: what came back before and what would now, place by place."""
     who = f"{'case' if change.saved else kind}{', ' + one_line(change.agent) if change.agent else ''}"
-    line = across(_shown(change.query), who, max(12, width - 4))
-    cut = len(line) - len(who)
     mark = (f" {glyphs.warn} ", "bold $danger") if change.lost else ("   ", "")
     line = across(_shown(change.query), who, max(12, width - 4))
     cut = len(line) - len(who)

@@ -13,12 +13,15 @@ from textual.content import Content
 from memtui.engine import counted, one_line
 from memtui.patches.textual_painting import QuickModal
 from memtui.tui.actions.table import bindings
+from memtui.tui.dialogs.answer_effect_view import answers_lines
 from memtui.tui.host import host
 from memtui.tui.paint.cells import crop, fit
 from memtui.tui.widgets.panel import Panel
 from memtui.tui.widgets.row_list import Row, RowList
+from memtui.tui.widgets.text_lines import DialogKeys, Way
 
 if TYPE_CHECKING:
+    from memtui.engine.changes import AnswerChange
     from memtui.engine.configuration import ConfigDraft, ConfigRecord, SettingChange
 
 
@@ -29,6 +32,8 @@ class PlannedConfig:
     draft: ConfigDraft
     first: tuple[str, ...] = ()
     heading: str = ""
+    answers: tuple[AnswerChange, ...] = ()
+    """The answers that would be others, shown place by place below those sentences."""
 
 
 _LABEL = 10
@@ -60,14 +65,19 @@ class ConfigRows(RowList):
             if style == "heading":
                 rows.append(Row((Content.styled(f" {text}", "bold $heading"),)))
                 continue
+            if style == "answers" and self._planned is not None:
+                answers = answers_lines(self._planned.answers, width, host(self).glyphs)
+                rows += [Row((line,)) for line in (*answers, Content())]
+                continue
             if style == "diff":
                 colour = {"+": "$ok", "-": "$danger"}.get(text[:1], "$dim")
                 cut = crop(one_line(text), width - 2, host(self).glyphs.ellipsis)
                 rows.append(Row((Content.styled(f" {cut}", colour),)))
                 continue
-            room = max(12, width - _LABEL - 3)
+            cells = _LABEL if label else 0
+            room = max(12, width - cells - 3)
             for at, part in enumerate(textwrap.wrap(one_line(text), room) or [""]):
-                name = fit(label if at == 0 else "", _LABEL)
+                name = fit(label if at == 0 else "", cells)
                 rows.append(Row((Content.assemble((f" {name} ", "$dim"), (part, style)),)))
         return rows
 
@@ -95,6 +105,8 @@ def _of_plan(planned: PlannedConfig) -> Iterator[tuple[str, str, str]]:
         yield "heading", "", planned.heading
         for sentence in planned.first:
             yield "bold $foreground", "", sentence
+    if planned.answers:
+        yield "answers", "", ""
     yield "heading", "", "SETTINGS"
     for change in draft.changes:
         yield "$foreground", "", words_of(change)
@@ -144,6 +156,7 @@ class ConfigPreview(QuickModal[str | None]):
     ConfigPreview { align: center middle; }
     ConfigPreview Panel { width: 120; max-width: 96%; height: 90%; border: round $frame-focus; }
     ConfigPreview.-narrow Panel { width: 100%; max-width: 100%; height: 100%; }
+    ConfigPreview ConfigRows { height: 1fr; }
     """
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-normal")]  # noqa: RUF012
     BINDINGS = bindings("config")
@@ -168,12 +181,13 @@ class ConfigPreview(QuickModal[str | None]):
     def compose(self) -> ComposeResult:
         with Panel(title=self._title):
             yield self._rows
+            yield DialogKeys()
 
     def on_mount(self) -> None:
-        keys = "{config.write} write it   {config.close} leave it"
+        ways: list[Way] = [("config.write", "write it")]
         if self._asks:
-            keys = "{config.write} ask, then write   {config.unasked} write unasked   {config.close} leave it"
-        self.query_one(Panel).headline(what=self._title, where=keys)
+            ways = [("config.write", "ask, then write"), ("config.unasked", "write unasked")]
+        self.query_one(DialogKeys).say(*ways, ("config.close", "leave it"))
         self._rows.focus()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

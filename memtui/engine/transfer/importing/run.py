@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from memtui.engine.changes.change_set import Change, ChangeSet
@@ -61,7 +60,9 @@ def run_plan(
 
         done = add_all(plan, adds, vectors, ids, shop, curator, confirmed=confirmed)
     else:
-        done = _as_change_set(plan, adds, vectors, ids, replaced, shop, curator, confirmed=confirmed)
+        planned = _as_change_set(plan, adds, vectors, ids, replaced, shop, curator)
+        outcome = curator.apply(planned, confirmed=confirmed)
+        done = ImportResult(outcome.entry, len(adds), len(replaced), outcome.warnings)
     if on_progress:
         on_progress(Progress("writing", len(taken), len(taken)))
     forget_vectors(shop, taken_in=bool(plan.request.parts))
@@ -149,6 +150,48 @@ def forget_vectors(shop: ImportPlanner, *, taken_in: bool = False) -> None:
         VectorCache(shop.cache, shop.embedder, shop.store.dims).remove()
 
 
+def tried_out(
+    plan: ImportPlan, shop: ImportPlanner, curator: Curator, cancel: CancelToken | None = None
+) -> ChangeSet:
+    """What a plan would write as a change set, to be asked about; nothing is written, and no service is asked.
+
+    Vectors that are still to be made are made on this machine. Raises RefusedError where that cannot be: for more
+    than `SMALL` memories, and where their texts would have to be sent.
+    """
+    import numpy as np
+
+    from memtui.engine.providers.embedder import NoEmbedder
+
+    taken, bare = plan.taken(), plan.to_embed()
+    if len(taken) > SMALL:
+        raise RefusedError(
+            f"{counted(len(taken), 'memory', 'memories')} would come in; up to {SMALL:,} are tried out.",
+            fix="After the import, run your cases: they say what became of the answers.",
+        )
+    vectors = plan.vectors
+    if vectors is not None:
+        bare = bare[~vectors[bare].any(axis=1)]
+    if len(bare) and not plan.request.without_embedding:
+        if plan.cost.problem or isinstance(shop.embedder, NoEmbedder):
+            raise RefusedError(
+                plan.cost.problem or "No embedding model is known.",
+                fix="Without vectors the answers cannot be told.",
+            )
+        if not is_offline(shop.embedder) or plan.request.parts:
+            raise RefusedError(
+                f"{counted(len(bare), 'text')} would be sent to {shop.embedder.name} for that.",
+                fix="It is done when you import; your cases then say what became of the answers.",
+            )
+        assert shop.store.dims is not None
+        made = np.zeros((plan.total, shop.store.dims), dtype=np.float32)
+        if vectors is not None:
+            made[:] = vectors
+        embed_into(plan, shop, bare, made, None, cancel)
+        vectors = made
+    adds, ids, replaced = split(plan)
+    return _as_change_set(plan, adds, vectors, ids, replaced, shop, curator)
+
+
 def _as_change_set(
     plan: ImportPlan,
     adds: NDArray[np.int64],
@@ -157,9 +200,7 @@ def _as_change_set(
     replaced: Mapping[int, str],
     shop: ImportPlanner,
     curator: Curator,
-    *,
-    confirmed: bool,
-) -> ImportResult:
+) -> ChangeSet:
     """An import as an ordinary change set: every row with its image, to be undone and redone."""
     import pyarrow as pa
 
@@ -178,9 +219,8 @@ def _as_change_set(
                 f"{edits.conflicts[0].id}: {edits.conflicts[0].sentence}",
                 fix="Decide that conflict another way; nothing was imported.",
             )
-    change_set = ChangeSet(ACTION, title(plan, len(adds), len(replaced)), tuple(changes), plan.version)
-    outcome = curator.apply(replace(change_set, warnings=tuple(warnings)), confirmed=confirmed)
-    return ImportResult(outcome.entry, len(adds), len(replaced), outcome.warnings)
+    words = title(plan, len(adds), len(replaced))
+    return ChangeSet(ACTION, words, tuple(changes), plan.version, warnings=tuple(warnings))
 
 
 def _additions(plan: ImportPlan, table: pa.Table) -> Iterator[Change]:

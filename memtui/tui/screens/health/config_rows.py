@@ -7,24 +7,21 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from memtui.engine import counted, one_line
+from memtui.tui.dialogs.answer_effect_view import answers_lines
 from memtui.tui.dialogs.config_preview import words_of
 from memtui.tui.paint.cells import crop, fit, tilde
-from memtui.tui.screens.health.configuring import flight_words, plain
+from memtui.tui.screens.health.configuring import answers_of, flight_words, plain
 from memtui.tui.screens.health.state import HealthState
 from memtui.tui.screens.health.view import Look, labelled
 from memtui.tui.widgets.row_list import Row
 
 if TYPE_CHECKING:
-    from memtui.engine.configuration import Flight
     from memtui.tui.screens.health.state import ConfigView, OptionLine
 
 
 _WITHOUT = "the store is looked at without its agent's configuration; every other view works"
 
 _WITH = "plans A to D, every option, what each would change, and the checks of the keys"
-
-_FLOWN = 12
-"""Questions of a flight that are shown one by one."""
 
 
 def config(state: HealthState, width: int, look: Look) -> list[Row]:
@@ -113,8 +110,12 @@ def before_writing(state: HealthState, width: int, look: Look) -> list[Row]:
         for change in config.changes:
             if state.cursor == change.short:
                 lines += [("setting", change.dotted), ("why", change.reason or "part of the plan"), ("", "")]
+    flown: list[Row] = []
     if config.flight is not None:
-        lines += [*_flown(config.flight), ("", "")]
+        lines += flight_words(config.flight)
+        answers = answers_lines(answers_of(config.flight), width, look.glyphs)
+        flown = [*labelled(lines, width), *(Row((line,)) for line in (*answers, Content()))]
+        lines = []
     if config.talks:
         lines += [*(("talks" if at == 0 else "", said) for at, said in enumerate(config.talks)), ("", "")]
     lines += [(each.kind, each.sentence) for each in config.consequences]
@@ -122,7 +123,7 @@ def before_writing(state: HealthState, width: int, look: Look) -> list[Row]:
         lines.append(("", "nothing would change: the configuration is so already"))
     elif config.flight is None and not config.talks:
         lines.append(("", "not flown yet: your cases and last questions can be answered under it first"))
-    return labelled(lines, width)
+    return [*flown, *labelled(lines, width)]
 
 
 def _option(line: OptionLine) -> list[tuple[str, str]]:
@@ -139,18 +140,4 @@ def _option(line: OptionLine) -> list[tuple[str, str]]:
         out += [("becomes", words_of(change).rpartition(" becomes ")[2]), ("file", tilde(str(change.file)))]
         if change.reason and change.reason != option.meaning:
             out.append(("why", change.reason))
-    return out
-
-
-def _flown(flight: Flight) -> list[tuple[str, str]]:
-    out = flight_words(flight)
-    changed = [each for each in flight.questions if each.changed]
-    for each in changed[:_FLOWN]:
-        if each.expected:
-            now, then = ("–" if place is None else str(place) for place in each.places)
-        else:
-            now, then = (f"{len(ids)}" if ids else "silent" for ids in (each.now, each.then))
-        out.append((f"{now} ▸ {then}", each.query))
-    if len(changed) > _FLOWN:
-        out.append(("", f"and {len(changed) - _FLOWN} more"))
     return out

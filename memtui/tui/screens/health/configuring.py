@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from textual import on
 
-from memtui.engine import MemtuiError
+from memtui.engine import MemtuiError, counted
 from memtui.tui.actions.table import bindings
 from memtui.tui.config_request import ConfigRequests, Make, read_configuration
+from memtui.tui.dialogs.answer_effect_view import changed_words
 from memtui.tui.dialogs.choose_one import ChooseOne
 from memtui.tui.dialogs.choose_one import Option as Choice
 from memtui.tui.dialogs.config_preview import PlannedConfig
@@ -21,6 +22,7 @@ from memtui.tui.widgets.row_list import RowList
 
 if TYPE_CHECKING:
     from memtui.engine import CancelToken, Engine, Progress
+    from memtui.engine.changes import AnswerChange
     from memtui.engine.configuration import (
         ConfigDraft,
         Configuration,
@@ -77,8 +79,13 @@ def plan_to_write(turned: Turned, flight: Flight | None) -> Make:
 
     def make(engine: Engine, config: Configuration) -> PlannedConfig:
         draft = _draft(engine, config, turned)
-        first = tuple(f"{label}: {said}" for label, said in flight_words(flight)) if flight else ()
-        return PlannedConfig(draft, (*first, *talks_under(engine, draft)), "WHAT WOULD BE ANSWERED, AND KEPT")
+        first = tuple(said for _, said in flight_words(flight)) if flight else ()
+        return PlannedConfig(
+            draft,
+            (*first, *talks_under(engine, draft)),
+            "WHAT WOULD BE ANSWERED, AND KEPT",
+            answers_of(flight) if flight else (),
+        )
 
     return make
 
@@ -137,21 +144,21 @@ def last_question(engine: Engine) -> str:
     return question
 
 
+def answers_of(flight: Flight) -> tuple[AnswerChange, ...]:
+    """The answers of a flight that are others under the plan."""
+    return tuple(each.change for each in flight.questions if each.change is not None)
+
+
 def flight_words(flight: Flight) -> list[tuple[str, str]]:
     """Label and words of a flight."""
     asked = len(flight.questions)
     out = []
     if flight.cases:
-        out.append(
-            (
-                "right first",
-                f"{flight.right(False)} of {flight.cases} now, {flight.right(True)} under the plan",
-            )
-        )
-    out.append(("silent", f"{flight.silent(False)} of {asked} now, {flight.silent(True)} under the plan"))
-    out.append(
-        ("other", f"{sum(each.changed for each in flight.questions)} of {asked} are answered otherwise")
-    )
+        right = f"first in {flight.right(False)} of {counted(flight.cases, 'case')} now"
+        out.append(("right", f"the right memory is {right}, in {flight.right(True)} under the plan"))
+    silent = f"{flight.silent(False)} of {counted(asked, 'question')}"
+    out.append(("silent", f"nothing comes back for {silent} now, for {flight.silent(True)} under the plan"))
+    out.append(("answers", changed_words(len(answers_of(flight)), asked)))
     if flight.smaller is not None:
         step = flight.smaller
         out.append(
@@ -299,30 +306,43 @@ class ConfigArea(Area):
 
         self.app.push_screen(ChooseOne("Answer under the plan", options), agreed)
 
-    def _fly(self, config: ConfigView, *, ask: bool) -> None:
+    def _fly(self, config: ConfigView, *, ask: bool, write: bool = False) -> None:
+        """Answer under the plan; to `write` it, its preview follows, also where there is nothing to ask."""
         engine = self.engine
         if engine is None:
             return
+
+        def work(cancel: CancelToken, report: Report) -> tuple[Flight | None, tuple[str, ...]]:
+            try:
+                return fly_plan(engine, config.turned, ask, cancel, report)
+            except MemtuiError:
+                if not write:
+                    raise
+                cancel.check()
+                return None, ()
 
         def flown(found: tuple[Flight | None, tuple[str, ...]]) -> None:
             now = self.planned
             if now is not None and now.turned == config.turned:
                 self.have(config=replace(now, flight=found[0], talks=found[1]))
             self.have(looking="")
+            if write:
+                self.screen.query_one(ConfigRequests).preview(plan_to_write(config.turned, found[0]))
 
-        self.call(
-            "flight",
-            lambda cancel, report: fly_plan(engine, config.turned, ask, cancel, report),
-            flown,
-            progress=self._flying,
-        )
+        self.call("flight", work, flown, progress=self._flying)
 
     def _flying(self, progress: Progress) -> None:
         self.have(looking=f"{progress.what} {progress.done:,} of {progress.total:,}")
 
     def action_apply(self) -> None:
         config = self.planned
-        if config is not None:
+        if config is None:
+            return
+        if (
+            config.flight is None and config.changes
+        ):  # the answers are what a plan means: they are asked for first
+            self._fly(config, ask=False, write=True)
+        else:
             self.screen.query_one(ConfigRequests).preview(plan_to_write(config.turned, config.flight))
 
     def action_undo(self) -> None:

@@ -12,6 +12,7 @@ from memtui.tui.wizard.view import RunProgress
 from memtui.tui.wizard.wizard import TaskRun
 
 if TYPE_CHECKING:
+    from memtui.engine import OnProgress, RecallEffect
     from memtui.engine.transfer import ImportPreview
     from memtui.tui.screens.transfer.import_state import Planned
 
@@ -95,10 +96,12 @@ def planned(run: Run, found: Planned) -> None:
         page=None,
         source=None,
         error=None,
+        effect=None,
         **_sums(found),
     )
     if before is not None:
         before.close()
+    ask_answers(run)
     view = reduce.best_view(run.state) if before is None else run.state.view
     run.keep(view=view, offset=0, item=-1)
     read_page(run)
@@ -126,6 +129,7 @@ def decide(run: Run, state: ImportState) -> None:
     run.state = state
     plan = state.plan
     assert plan is not None
+    ask_answers(run)
     run.work(
         "sums",
         lambda _, stop: reduce.added_up(plan),
@@ -134,6 +138,27 @@ def decide(run: Run, state: ImportState) -> None:
         paced=False,
     )
     run.paint()
+
+
+def ask_answers(run: Run) -> None:
+    """Ask the saved cases and the last questions of a copy with the import in it; nothing waits for that."""
+    from memtui.tui.change_request import effect_on_recall
+
+    engine, plan = run.engine, run.state.plan
+    if plan is None:
+        return
+    run.keep(effect=None)
+
+    def ask(report: OnProgress, stop: CancelToken) -> RecallEffect:
+        return effect_on_recall(engine, transfer.tried_import(engine, plan, stop), stop, report)
+
+    run.work(
+        "answers",
+        ask,
+        lambda effect: run.set(effect=effect),
+        failed=lambda error: run.set(effect=error),
+        paced=False,
+    )
 
 
 def measure(run: Run) -> None:

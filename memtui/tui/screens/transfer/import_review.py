@@ -125,9 +125,10 @@ def advice(run: Run) -> str:
         doing = one_line(phases[-1][0].what) if phases else "planning again"
         return f"{doing}; the plan before is shown"
     warnings = import_review_view.notes(run.state)
-    more = f"; {counted(len(warnings), 'thing')} to know" if warnings else ""
+    more = f"; {counted(len(warnings), 'note')}" if warnings else ""
     cost = import_review_view.cost_words(run.state)
-    return f"embedding {cost}; one step in the journal, undone as a whole{more}"
+    answers = import_review_view.answers_said(run.state.effect)
+    return f"answers: {answers}; embedding: {cost}; undone as a whole{more}"
 
 
 def missing(run: Run) -> str:
@@ -275,6 +276,13 @@ def to_run(run: Run) -> None:
         run.set(step="run", error=None, pace=RunProgress())
 
 
+def stop(run: Run) -> bool:
+    """Stop what runs; what is asked beside the plan is no reason to stay."""
+    waited = run.busy("plan", "preview", "measure", "sums", "page", "source")
+    run.frame.stop_calls()
+    return waited
+
+
 def to_map(run: Run) -> bool:
     """Go back: the plan is dropped."""
     run.stop()
@@ -294,6 +302,7 @@ REVIEW = Step[ImportState](
     heading,
     shape=shape,
     said=said,
+    stop=stop,
     begin=make_plan,  # on the rows that are there now
     advice=advice,
     missing=missing,

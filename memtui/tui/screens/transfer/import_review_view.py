@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from textual.content import Content
 from textual.style import Style
 
-from memtui.engine import counted, one_line, word_diff
+from memtui.engine import MemtuiError, counted, one_line, word_diff
 from memtui.engine.transfer import (
     MEANINGS,
     SWITCHABLE,
     Group,
 )
+from memtui.tui.dialogs.answer_effect_view import effect_lines
 from memtui.tui.paint.bars import bar
 from memtui.tui.paint.cells import crop, fit, right
 from memtui.tui.paint.glyphs import Glyphs
@@ -27,6 +30,9 @@ from memtui.tui.theme.tokens import scope_style
 from memtui.tui.widgets.row_list import Row
 from memtui.tui.wizard.view import fact_row, heading_row, ledger_rows, span, text_rows, warning_rows
 
+if TYPE_CHECKING:
+    from memtui.engine import RecallEffect
+
 NAMES: dict[str, str] = {
     "new": "new",
     "same_id": "same id",
@@ -37,6 +43,7 @@ NAMES: dict[str, str] = {
     "noise": "noise",
     "secret": "secret",
     "invalid": "invalid",
+    "answers": "answers",
     "ledger": "what is lost",
     "left": "left out",
     "scopes": "scopes",
@@ -72,7 +79,6 @@ def group_rows(state: ImportState, width: int, glyphs: Glyphs) -> list[Row]:
             (right(rule, 4), "$dim"),
         )
         rows.append(Row((line,), group))
-    rows.append(Row((Content.styled(" " + glyphs.rule * max(0, width - 3), "$frame"),)))
     for name in SHEETS:
         line = Content.assemble(
             "   ",
@@ -87,6 +93,8 @@ def _said(state: ImportState, name: str) -> str:
     plan = state.plan
     if plan is None:
         return ""
+    if name == "answers":
+        return answers_said(state.effect)
     if name == "ledger":
         return counted(len(state.losses), "line") if state.losses else "nothing"
     if name == "left":
@@ -96,6 +104,26 @@ def _said(state: ImportState, name: str) -> str:
     if name == "cost":
         return cost_words(state)
     return counted(len(notes(state)), "note")
+
+
+def answers_said(effect: RecallEffect | MemtuiError | None) -> str:
+    """How many answers change by the import, in a few words."""
+    if effect is None:
+        return "asking"
+    if isinstance(effect, MemtuiError):
+        return "not known"
+    if not effect.asked:
+        return "nothing to ask"
+    return (
+        f"{full(len(effect.changed))} of {full(effect.asked)} change{'s' if len(effect.changed) == 1 else ''}"
+    )
+
+
+def _answers(state: ImportState, width: int, glyphs: Glyphs) -> list[Row]:
+    """What the agent would then read: the answers that change, before and now."""
+    if state.effect is None:
+        return text_rows("Asking the saved and the last questions, with the import in a copy.", width, "$dim")
+    return [Row((line,)) for line in effect_lines(state.effect, width, glyphs)]
 
 
 def cost_words(state: ImportState) -> str:
@@ -152,6 +180,8 @@ def main_rows(state: ImportState, width: int, glyphs: Glyphs) -> list[Row]:
     plan, view = state.plan, state.view
     if plan is None:
         return []
+    if view == "answers":
+        return _answers(state, width, glyphs)
     if view == "ledger":
         return ledger_rows(state.losses, width, glyphs)
     if view == "left":

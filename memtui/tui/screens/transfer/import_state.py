@@ -16,7 +16,7 @@ from memtui.engine.transfer import (
 from memtui.tui.wizard.view import RunProgress
 
 if TYPE_CHECKING:
-    from memtui.engine import Memory, MemtuiError
+    from memtui.engine import Memory, MemtuiError, RecallEffect
     from memtui.engine.transfer import (
         Cost,
         Detected,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     )
 
 
-SHEETS = ("ledger", "left", "scopes", "cost", "notes")
+SHEETS = ("answers", "ledger", "left", "scopes", "cost", "notes")
 """Views of the review that list something else than records."""
 
 PAGE = 200
@@ -116,6 +116,8 @@ class ImportState:
     replaced: int = 0
     kept: int = 0
     cost: Cost | None = None
+    effect: RecallEffect | MemtuiError | None = None
+    """What the agent would then read; None while the questions are asked."""
     view: str = "new"
     offset: int = 0
     page: PlanPage | None = None
