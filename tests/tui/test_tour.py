@@ -12,7 +12,8 @@ from textual.pilot import Pilot
 
 from memtui.engine import open_engine
 from memtui.tui.app import MemtuiApp
-from memtui.tui.tour import SEEN, STEPS, TourStrip
+from memtui.tui.tour import QUESTION, SEEN, STEPS, TourStrip
+from memtui.tui.widgets.question_line import QuestionLine
 from memtui.ui_state import UiState
 from tests.conftest import NOW_MS
 from tests.tui.driving import press, screen_text, settle, until
@@ -44,6 +45,25 @@ async def at(pilot: Pilot[None], step: int) -> None:
     name = f"TOUR {step + 1} of {len(STEPS)}" if step < len(STEPS) else "TOUR done"
     await until(pilot, lambda: name in screen_text(app))
     await settle(pilot)
+
+
+async def test_typing_replaces_the_question_that_was_filled_in(guided):
+    """Whoever asks something else on Recall types it; an arrow key edits what stands there."""
+    app = guided()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        await at(pilot, 0)
+        await press(pilot, "3")
+        await at(pilot, 1)
+        line = app.screen.query_one(QuestionLine)
+        await until(pilot, lambda: line.value == QUESTION)
+        await press(pilot, *"editor")
+        await settle(pilot)
+        assert line.value == "editor"
+        assert app.screen.state.form.query == "editor"
+        await press(pilot, "escape", "slash", "end", *"s")
+        await settle(pilot)
+        assert line.value == "editors"
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.style import Style
 from textual.widget import Widget
+from textual.widgets.input import Selection
 
 from memtui.engine import one_line
 from memtui.tui.actions.table import bindings
@@ -44,21 +45,43 @@ class QuestionLine(CleanInput):
         """Escape was pressed."""
 
     def __init__(self) -> None:
-        super().__init__(placeholder="what would the agent ask?")
+        super().__init__(placeholder="what would the agent ask?", select_on_focus=True)
+        self._walking = False
+        """Whether up or down brought the text that comes next: it is edited, at its end."""
+        self._settled = ""
+        """What stood here when nobody was typing: shown, asked, or there when the screen was come to."""
 
     def show(self, text: str) -> None:
-        """Put `text` into the line, the cursor at its end; the same text changes nothing."""
+        """Put `text` into the line; the same text changes nothing.
+
+        What others fill in is replaced by what is typed then: it is selected, as a standing question is by focus.
+        """
+        walking, self._walking = self._walking, False
+        self._settled = text
         if text != self.value:
             self.value = text
-            self.cursor_position = len(self.value)
+            end = len(self.value)
+            self.selection = Selection(0 if self.has_focus and not walking else end, end)
+
+    def settle(self) -> None:
+        """What stands here is not being typed now."""
+        self._settled = self.value
+
+    @property
+    def being_typed(self) -> bool:
+        """Whether somebody is typing a question here that was not asked yet."""
+        return self.has_focus and bool(self.value) and self.value != self._settled
 
     async def action_run(self) -> None:
+        self.settle()
         await self.action_submit()
 
     def action_earlier(self) -> None:
+        self._walking = True
         self.post_message(self.Walked(-1))
 
     def action_later(self) -> None:
+        self._walking = True
         self.post_message(self.Walked(1))
 
     def action_leave(self) -> None:

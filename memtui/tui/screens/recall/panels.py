@@ -5,6 +5,7 @@ from __future__ import annotations
 from textual import on
 from textual.content import Content
 from textual.widget import Widget
+from textual.widgets import Input
 
 from memtui.engine import one_line
 from memtui.tui.bound_panel import BoundPanel
@@ -34,6 +35,11 @@ class QuestionPanel(BoundPanel[RecallState]):
         super().__init__(QuestionLine(), OptionsLine(), title="Question", id="ask")
         self._asks = ""
         """The question of the state that was painted last."""
+
+    @on(Input.Changed)
+    def _heard(self, event: Input.Changed) -> None:
+        """What the line holds by itself is never put into it again, over what was typed meanwhile."""
+        self._asks = title_of(event.input.value)
 
     def part(self, state: RecallState) -> tuple[object, ...]:
         session, width = self.session, self.app.size.width

@@ -128,6 +128,9 @@ class RecallScreen(BaseScreen):
     def on_mount(self) -> None:
         self.query_one(QuestionLine).focus()
 
+    def on_screen_resume(self) -> None:
+        self.query_one(QuestionLine).settle()
+
     @property
     def choosers(self) -> Choosers:
         """The dialogs of the options, the settings and the ledger."""
@@ -172,6 +175,8 @@ class RecallScreen(BaseScreen):
         if isinstance(message, AskWhyNot):
             self.explore.why_not_of(message.id)
             return
+        if not message.run and self.query_one(QuestionLine).being_typed:
+            return  # whoever types is faster than what was to be filled in
         self.state = reduce.edit(self.state, query=message.query)
         if message.agent is not None:
             engine = self.session.engine
