@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from memtui.engine import MemtuiError, UsageError, clean
 from memtui.engine.access import DEFAULT_AGENT, ScopePolicy, split_scope
 from memtui.engine.clients import (
+    UNANSWERED,
     Call,
     CallJournal,
     ClientRegister,
@@ -101,7 +102,7 @@ class Door:
     @contextmanager
     def call(self) -> Iterator[None]:
         """One call on this thread: whether another program has written is looked at once, at its beginning."""
-        self._call.under_way, self._call.looked = True, False
+        self._call.under_way, self._call.looked, self._call.key = True, False, ""
         try:
             yield
         finally:
@@ -111,6 +112,12 @@ class Door:
         """This door before its first call: nothing opened, no token given."""
         self._engine, self._tokens, self._call = None, {}, threading.local()
         return self
+
+    def begin(self, tool: str, arguments: Mapping[str, Any]) -> None:
+        """Note a call that may write before it does: cut off, it stands in the journal of calls without an answer."""
+        self._call.key = secrets.token_hex(6)
+        named = next((arguments[name] for name in ("id", "memoryId") if name in arguments), None)
+        self.record(tool, arguments, {"action": UNANSWERED, "id": named}, monotonic())
 
     def record(
         self, tool: str, arguments: Mapping[str, Any], answer: Any, began: float, why: str = ""
@@ -138,8 +145,11 @@ class Door:
                 self.via,
                 gate_of(refused) if refused else gate if isinstance(gate, str) else "",
                 scores_in(answer),
+                key=getattr(self._call, "key", ""),
             )
         )
+        if outcome != UNANSWERED:
+            self._call.key = ""
 
     @property
     def paused(self) -> bool:

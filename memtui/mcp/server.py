@@ -192,7 +192,10 @@ def called(door: Door, tool: Tool, given: dict[str, Any]) -> tuple[types.CallToo
         if door.paused:
             raise ToolError("A person paused this client. Go on without the memory, and say so.")
         with door.call():
-            reply = tool.run(door, tool.arguments.model_validate(given))
+            asked = tool.arguments.model_validate(given)
+            if tool.writes and door.engine is not None:
+                door.begin(tool.name, given)
+            reply = tool.run(door, asked)
     except ValidationError as error:
         why = _invalid(tool, error)
     except ToolError as error:

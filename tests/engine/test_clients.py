@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from memtui.engine import UsageError
 from memtui.engine.clients import (
+    UNANSWERED,
     Call,
     CallJournal,
     Client,
@@ -49,6 +51,25 @@ def test_what_is_read_is_what_was_written_newest_first(tmp_path: Path) -> None:
     with journal.path.open("a") as file:
         file.write('{"time_ms": 1, "cut o')
     assert journal.read(1) == [made[-1]]
+    journal.add(made[0])
+    assert journal.read(2) == [made[0], made[-1]]  # a line that a kill tore takes no other along
+
+
+def test_a_call_that_was_cut_off_stands_where_it_began_and_an_answered_one_is_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = CallJournal(tmp_path)
+    begun = [call(NOW + at, outcome=UNANSWERED, key=f"key-{at}", ms=0.0) for at in range(3)]
+    done = [replace(begun[at], time_ms=NOW + 10 + at, outcome="created", ms=5.0) for at in (0, 2)]
+    for each in (*begun[:2], done[0]):
+        journal.add(each)
+    assert journal.read() == [done[0], begun[1]]
+    monkeypatch.setattr(calls_module, "LARGEST", 1)  # the answer comes into the next file
+    for each in (begun[2], done[1]):
+        journal.add(each)
+    assert journal.read(1) == [done[1]]
+    assert begun[2] not in journal.read()
+    assert day_of_calls(journal.read(), now_ms=NOW + 20, since_ms=NOW).p95_ms == 5.0
 
 
 def test_a_full_journal_begins_anew_and_still_tells_of_the_calls_before(

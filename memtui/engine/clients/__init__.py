@@ -9,6 +9,7 @@ from memtui.engine.core.lazy import lazy_names
 if TYPE_CHECKING:
     from memtui.engine.clients.activity import Activity, Day, activities, day_of_calls
     from memtui.engine.clients.calls import (
+        UNANSWERED,
         Call,
         CallJournal,
         Via,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = [
     "HOSTS",
     "TOKEN",
+    "UNANSWERED",
     "WHERE",
     "Activity",
     "Call",
@@ -68,6 +70,7 @@ __getattr__ = lazy_names(
         "HOSTS": "memtui.engine.clients.hosts",
         "TOKEN": "memtui.engine.clients.hosts",
         "RateLimit": "memtui.engine.clients.register",
+        "UNANSWERED": "memtui.engine.clients.calls",
         "Reach": "memtui.engine.clients.reach",
         "Via": "memtui.engine.clients.calls",
         "WHERE": "memtui.engine.clients.hosts",

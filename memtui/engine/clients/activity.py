@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memtui.engine.clients.calls import Call, Via
+from memtui.engine.clients.calls import UNANSWERED, Call, Via
 
 HOUR_MS = 3_600_000
 
@@ -77,7 +77,7 @@ def day_of_calls(calls: Sequence[Call], *, now_ms: int, since_ms: int) -> Day:
     for each in of_day:
         if each.outcome == "refused":
             refused[each.gate or "no word"] = refused.get(each.gate or "no word", 0) + 1
-    times = sorted(each.ms for each in of_day)
+    times = sorted(each.ms for each in of_day if each.outcome != UNANSWERED)
     confirmed = {
         each.asked for each in of_day if each.outcome in ("updated", "archived", "deleted", "superseded")
     }

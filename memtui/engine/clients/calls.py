@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Literal
@@ -24,6 +24,9 @@ LINE = 600
 LONGEST_TEXT = 4_000
 """Characters that are kept of one text."""
 
+UNANSWERED = "unanswered"
+"""The outcome of a call that was begun and has no answer yet; of one that was cut off it stays."""
+
 Via = Literal["stdio", "http", "hook"]
 """The way that a call came: a tool over standard input or HTTP, or an event of an agent's host."""
 
@@ -37,7 +40,7 @@ class Call:
     agent: str
     tool: str
     outcome: str
-    """ok, the action of a write (created, preview, ...), or refused; of a hook: injected, stored, silent."""
+    """ok, the action of a write (created, preview, ...), refused, unanswered; of a hook: injected, stored, silent."""
     ids: tuple[str, ...]
     """What came back, or what was written."""
     ms: float
@@ -54,6 +57,8 @@ class Call:
     """Of `ids`, where the answer has scores."""
     chars: int = 0
     """Characters of the block that went into a prompt."""
+    key: str = ""
+    """Of a call that may write: what its two lines share, the one when it began and the one with its answer."""
 
 
 def asked_of(arguments: Mapping[str, Any]) -> str:
@@ -128,9 +133,13 @@ class CallJournal:
         line = json.dumps({"time_ms": 0, "ids": (), "ms": 0.0, **told})
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+            file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
             try:
-                os.write(file, (line + "\n").encode())
+                end = os.fstat(file).st_size
+                torn = (
+                    end > 0 and os.pread(file, 1, end - 1) != b"\n"
+                )  # by a kill: it takes no other line along
+                os.write(file, ("\n" * torn + line + "\n").encode())
                 size = os.fstat(file).st_size
             finally:
                 os.close(file)
@@ -149,15 +158,19 @@ class CallJournal:
         return found.st_size, found.st_mtime_ns
 
     def read(self, limit: int = 500) -> list[Call]:
-        """The newest calls, the newest first; a line that was cut off is left out."""
+        """The newest calls, the newest first; a line that was cut off is left out.
+
+        A call that has its answer is one; one without stands where it began.
+        """
         found: list[Call] = []
         for path in (self.path, self.path.with_name("calls.1.jsonl")):
             if len(found) < limit:
-                found += _last_calls(path, limit - len(found))
+                answered = {each.key for each in found if each.outcome != UNANSWERED}
+                found += _last_calls(path, limit - len(found), answered)
         return found
 
 
-def _last_calls(path: Path, count: int) -> list[Call]:
+def _last_calls(path: Path, count: int, answered: Collection[str]) -> list[Call]:
     """The last `count` calls of a file, or all of them, the last first."""
     wanted = max(1, count) * LINE
     try:
@@ -167,7 +180,9 @@ def _last_calls(path: Path, count: int) -> list[Call]:
                 start = max(0, size - wanted)
                 file.seek(start)
                 lines = file.read(size - start).decode("utf-8", "replace").splitlines()
-                found = [call for line in lines[1 if start else 0 :] if (call := _call(line)) is not None]
+                read = [call for line in lines[1 if start else 0 :] if (call := _call(line)) is not None]
+                over = {each.key for each in read if each.outcome != UNANSWERED}.union(answered)
+                found = [each for each in read if each.outcome != UNANSWERED or each.key not in over]
                 if not start or len(found) >= count:
                     return found[::-1][:count]
                 wanted *= 4

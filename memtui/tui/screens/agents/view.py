@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from memtui.engine import counted, mask, one_line
-from memtui.engine.clients import HOSTS, host_config
+from memtui.engine.clients import HOSTS, UNANSWERED, host_config
 from memtui.tui.paint.bars import spark
 from memtui.tui.paint.cells import crop, fit, right, tilde
 from memtui.tui.paint.glyphs import Glyphs
@@ -117,6 +117,8 @@ def result_of(call: Call, glyphs: Glyphs) -> tuple[str, str]:
     gate = one_line(call.gate)
     if call.outcome == "refused":
         return f"{glyphs.cross} {gate or 'refused'}", "bold $danger"
+    if call.outcome == UNANSWERED:
+        return "no answer", "$stale"
     if call.outcome == "preview":
         return "○ asked once", "$stale"
     if call.outcome == "injected":
@@ -227,6 +229,8 @@ def call_rows(state: AgentsState, width: int, look: Look) -> list[Row]:
     rows = [fact("call", head, width), fact("as", f"{call.client}, {who}", width)]
     became, style = result_of(call, look.glyphs)
     rows.append(fact("became", f"{call.outcome}: {became}" if became else call.outcome, width, style))
+    if call.outcome == UNANSWERED:
+        rows.append(fact("so", "under way, or cut off: what it wrote stands in Journal", width, "$stale"))
     if call.said:
         rows.append(fact("said", mask(call.said)[0], width, "$stale"))
     for at, id in enumerate(call.ids[:20]):
