@@ -18,10 +18,11 @@ from memtui.tui.app import MemtuiApp
 from memtui.tui.dialogs.change_preview import ChangePreview
 from memtui.tui.dialogs.choose_one import ChooseOne
 from memtui.tui.messages import ShowEntry
-from memtui.tui.screens.journal.screen import JournalScreen
+from memtui.tui.screens.journal.narrowing import began
+from memtui.tui.screens.journal.screen import JournalScreen, TimelineRows
 from tests.conftest import NOW_MS
 from tests.engine.curate_world import curator, row_of, rows_of, same_rows, version_of
-from tests.tui.driving import SIZES, check_golden, press, screen_text, settle
+from tests.tui.driving import SIZES, check_golden, press, screen_text, settle, type_text
 from tests.tui.test_changing import _other_program, browsing, pro_store, said, steps
 
 DAY_MS = 86_400_000
@@ -255,3 +256,45 @@ async def test_a_change_that_was_cut_off_can_be_left_as_it_is(tmp_path, where):
         assert "left as it was found" in text
         assert row_of(store, FIRST)["importance"] == pytest.approx(0.33)
     assert curator(store).interrupted() == []
+
+
+async def test_the_journal_is_narrowed_by_who_and_since(tmp_path):
+    store = changed_store(tmp_path)  # two of three days ago, one of today
+    async with browsing(store) as (app, pilot):
+        await press(pilot, "6")
+        for typed, left in {
+            "since:yesterday": ["3"],
+            "since:2d": ["3"],
+            "before:today": ["2", "1"],
+            "who:you": ["3", "2", "1"],
+            "who:claude": [],
+            "before:2d tier": ["2"],
+            "since:nonsense": [],
+            "since:": ["3", "2", "1"],
+        }.items():
+            await press(pilot, "slash")
+            await type_text(pilot, typed)
+            await settle(pilot)
+            rows = app.screen.query_one("#timeline", TimelineRows)
+            assert [key for key in ("3", "2", "1") if rows.holds(key)] == left, typed
+            assert f"/ {typed}" in screen_text(app)
+            await press(pilot, "escape")
+
+
+def test_a_time_of_the_journal_begins_when_its_day_does() -> None:
+    now = 1_795_449_600_000  # Monday 23 November 2026, 16:00 in UTC
+    midnight = 1_795_392_000_000
+    times = {
+        "today": 0,
+        "yesterday": 1,
+        "monday": 0,
+        "sunday": 1,
+        "tuesday": 6,
+        "2026-11-20": 3,
+        "2026-11": 22,
+    }
+    for said, days in times.items():
+        assert began(said, now, UTC) == midnight - days * DAY_MS, said
+    assert began("36h", now, UTC) == now - 36 * 3_600_000
+    assert began("2w", now, UTC) == now - 14 * DAY_MS
+    assert [began(said, now, UTC) for said in ("", "soon", "2026-13-40", "3")] == [None] * 4

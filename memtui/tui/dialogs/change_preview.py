@@ -238,6 +238,23 @@ class ChangePreview(QuickModal[PreviewAnswer | None]):
         }
         return True if able.get(action, True) else None
 
+    def why_disabled(self, action: str) -> str:
+        """What applying waits for here."""
+        if action != "apply":
+            return ""
+        keys, gone = host(self).keys, deletions(self.plan)
+        if self.plan.conflicts:
+            return "there are conflicts to settle first"
+        if not self._clean:
+            return "nothing is left to apply"
+        if self._staging == "only":
+            return "it can only be staged here"
+        if self._count:
+            return f"type {full(gone)}, and then {keys.cap('change.apply')} deletes them"
+        if self._stop_agent:
+            return f"{keys.cap('change.stopped')} does it, once the agent is stopped"
+        return f"{keys.cap('change.agree')} does it: {self.agreed_words(gone)}"
+
     def on_key(self, event: events.Key) -> None:
         if not self._count or not self._clean:
             return

@@ -75,6 +75,8 @@ class RowList(SyncedScroll, can_focus=True):
     """Whether what is typed into a line above it narrows the list: `/` goes there, in place of a line of its own."""
     OVER_SCREEN = False
     """Whether it does so also on a screen that has another use for the key."""
+    SOUGHT_BY = ""
+    """What can be typed there besides words."""
     BINDINGS = bindings("rows", "narrow")
 
     @dataclass
@@ -172,6 +174,11 @@ class RowList(SyncedScroll, can_focus=True):
 
     # finding in the list: what is typed stands above the rows that hold it
 
+    def keeps(self, row: Row, words: Sequence[str]) -> bool:
+        """Whether a row holds every word, each in lower case."""
+        text = " ".join(line.plain for line in row.lines).lower()
+        return all(word in text for word in words)
+
     def _narrowed(self, rows: Sequence[Row], width: int) -> list[Row]:
         """The rows that hold every word of what is sought, with their headings, below a line that says so.
 
@@ -187,7 +194,7 @@ class RowList(SyncedScroll, can_focus=True):
         for row in rows:
             if keyed and not row.key:
                 heading = row
-            elif all(word in " ".join(line.plain for line in row.lines).lower() for word in words):
+            elif self.keeps(row, words):
                 kept += [row] if heading is None else [heading, row]
                 heading, found = None, found + 1
         total = sum(bool(row.key) for row in rows) if keyed else len(rows)
@@ -196,6 +203,7 @@ class RowList(SyncedScroll, can_focus=True):
             (" / ", "bold $key"),
             (f"{self.sought}{caret}", "$foreground"),
             (f"   {found:,} of {total:,}", "$dim"),
+            (f"   {self.SOUGHT_BY}" if self._seeking and self.SOUGHT_BY else "", "$faint"),
         )
         return [Row((said.truncate(width),)), *kept]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ from memtui.tui.messages import ShowEntry, ShowInBrowse
 from memtui.tui.no_store import RETRY, of_session
 from memtui.tui.paint.numbers import full
 from memtui.tui.screens.journal import view
+from memtui.tui.screens.journal.narrowing import SOUGHT_BY, keeps
 from memtui.tui.screens.journal.state import MOST, REMOVED, JournalState, why_not_redo, why_not_undo
 from memtui.tui.session import Session
 from memtui.tui.widgets.layout_container import LayoutContainer
@@ -45,7 +47,15 @@ MOVES = ("down", "up", "page-down", "page-up", "first", "last")
 class TimelineRows(BuiltRows, inherit_bindings=False):
     """The entries by day."""
 
+    SOUGHT_BY = SOUGHT_BY
     BINDINGS = [*bindings("rows", only=MOVES), *bindings("timeline"), *bindings("narrow")]  # noqa: RUF012
+    entries: Mapping[str, JournalEntry] = {}
+    """By the key of the row."""
+
+    def keeps(self, row: Row, words: Sequence[str]) -> bool:
+        text = " ".join(line.plain for line in row.lines).lower()
+        app = host(self)
+        return keeps(self.entries.get(row.key), text, words, app.now_ms(), app.zone)
 
 
 class EntryRows(BuiltRows, inherit_bindings=False):
@@ -100,6 +110,9 @@ class JournalScreen(BaseScreen):
 
     def _timeline(self, width: int, height: int) -> list[Row]:
         app = host(self)
+        self.query_one("#timeline", TimelineRows).entries = {
+            str(each.entry): each for each in self.state.entries
+        }
         return view.timeline(self.state, width, app.now_ms(), app.zone, app.glyphs, app.keys)
 
     def _detail(self, width: int, height: int) -> list[Row]:

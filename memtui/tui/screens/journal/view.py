@@ -14,6 +14,7 @@ from memtui.tui.dialogs.change_preview_view import SHOWN, change_lines, heading,
 from memtui.tui.paint.cells import crop, fit, right, tilde
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import ago, full
+from memtui.tui.screens.journal.narrowing import who
 from memtui.tui.screens.journal.state import REMOVED, JournalState, between, why_not_undo
 from memtui.tui.widgets.row_list import Row
 
@@ -120,7 +121,7 @@ def detail(
     when = moment(entry.time_ms, zone)
     facts = [
         ("when", f"{when:%Y-%m-%d %H:%M:%S}, {ago(entry.time_ms, now_ms)}"),
-        ("who", one_line(str(entry.detail.get("client") or "you, with memtui"))),
+        ("who", one_line(who(entry))),
         ("what", one_line(_title(entry) if entry.title.endswith(REMOVED) else entry.title)),
         ("version", f"{full(entry.version_before)} {glyphs.forth} {_after(entry)}"),
         ("state", keys.words(_state(entry, state.found.get(entry.entry, "")))),
