@@ -33,6 +33,7 @@ from memtui.tui.base_screen import BaseScreen
 from memtui.tui.messages import (
     AskCapture,
     AskExport,
+    AskImport,
     AskRecall,
     AskWhyNot,
     Flash,
@@ -284,6 +285,9 @@ class MemtuiApp(SessionApp):
 
     async def on_open_bisect(self, message: OpenBisect) -> None:
         await self._hand_over("recall", message)
+
+    async def on_ask_import(self, message: AskImport) -> None:
+        await self._hand_over("transfer", message)
 
     async def on_ask_export(self, message: AskExport) -> None:
         await self._hand_over("transfer", message)

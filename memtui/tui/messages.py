@@ -75,9 +75,10 @@ class ShowMemory(Message):
 
 @dataclass
 class ShowEntry(Message):
-    """Go to the Journal and show this entry."""
+    """Go to the Journal and show this entry, or the entries that hold what is sought, with the newest of them."""
 
-    number: int
+    number: int = 0
+    sought: str = ""
 
 
 @dataclass
@@ -89,9 +90,17 @@ class ShowFinding(Message):
 
 @dataclass
 class ShowReach(Message):
-    """Go to Audit and show how far this memory reached."""
+    """Go to Audit and show how far this memory reached, or with none named another of its views."""
 
-    id: str
+    id: str = ""
+    view: Literal["reach", "sessions", "access"] = "reach"
+
+
+@dataclass
+class AskImport(Message):
+    """Go to Transfer and say what would be imported from this path."""
+
+    path: str
 
 
 @dataclass

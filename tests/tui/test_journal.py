@@ -293,8 +293,8 @@ def test_a_time_of_the_journal_begins_when_its_day_does() -> None:
         "2026-11-20": 3,
         "2026-11": 22,
     }
-    for said, days in times.items():
-        assert began(said, now, UTC) == midnight - days * DAY_MS, said
+    for word, days in times.items():
+        assert began(word, now, UTC) == midnight - days * DAY_MS, word
     assert began("36h", now, UTC) == now - 36 * 3_600_000
     assert began("2w", now, UTC) == now - 14 * DAY_MS
-    assert [began(said, now, UTC) for said in ("", "soon", "2026-13-40", "3")] == [None] * 4
+    assert [began(word, now, UTC) for word in ("", "soon", "2026-13-40", "3")] == [None] * 4

@@ -27,12 +27,45 @@ FORMS = {
 """Words for the forms of an export."""
 
 _FILLERS = frozenset(
-    ("the", "a", "an", "all", "my", "our", "any", "every", "memory", "memories", "about", "of", "on", "named")
-)
+    (
+        "the",
+        "a",
+        "an",
+        "all",
+        "my",
+        "our",
+        "any",
+        "every",
+        "everything",
+        "memory",
+        "memories",
+        "about",
+        "of",
+        "on",
+    )
+) | {"named"}
 """Words that say nothing about which memories are meant."""
+
+CONDITIONS = {
+    "archived": "archived",
+    "pending": "pending",
+    "expired": "expired",
+    "superseded": "superseded",
+    "replaced": "superseded",
+    "stale": "stale",
+    "noise": "noise",
+    "duplicates": "duplicate",
+    "secrets": "secret",
+    "pinned": "pinned",
+}
+"""Words that, standing alone, name a condition of memories rather than a word in them."""
 
 _TIMES = {"today": 1, "yesterday": 2, "week": 7, "month": 30, "year": 365}
 _DAYS = re.compile(r"(\d{1,4})(d|days?|w|weeks?)?")
+
+
+_PLACES = ("undo", "merge", "mask", "clean")
+"""Sentences whose words are not a filter of memories, or that name their condition themselves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,17 +82,21 @@ class Intent:
     form: str = ""
     unknown: tuple[str, ...] = ()
     """Words that could not be used."""
+    condition: str = ""
+    """What all of them are, as the filter's `is:` names it."""
 
     @property
     def title(self) -> str:
         """The whole in words, as it will be done."""
         parts = [self.label]
-        joined = " ".join(self.words)
+        joined = f"what is {self.condition}" if self.condition else " ".join(self.words)
         if joined:  # "Merge duplicates about lint", "Forget Peter Lund"
-            parts.append(f"about {joined}" if self.name in ("merge", "mask", "clean") else joined)
+            parts.append(f"about {joined}" if self.name in _PLACES else joined)
         if self.scope:
             parts.append(f"in {self.scope}" if joined else self.scope)
-        if self.days:
+        if self.days and self.name == "undo":
+            parts.append({1: "of today", 2: "of yesterday"}.get(self.days, f"of the last {self.days} days"))
+        elif self.days:
             parts.append(f"of the last {self.days} days" if self.days > 1 else "of today")
         if self.form:
             parts.append(f"as {self.form}")
@@ -75,12 +112,12 @@ def understood(text: str, scopes: Sequence[str] = ()) -> list[Intent]:
     lowered = [word.casefold() for word in typed]
     found: list[tuple[int, Intent]] = []
     for name, row in SENTENCES.items():
-        best = 0
+        best, said = 0, ""
         for verb in row["verbs"]:
             parts = verb.split()
-            if lowered[: len(parts)] == parts:
-                best = max(best, len(parts))
-        if best and (intent := _intent(name, typed[best:], scopes)) is not None:
+            if lowered[: len(parts)] == parts and len(parts) > best:
+                best, said = len(parts), verb
+        if best and (intent := _intent(name, typed[best:], scopes, said)) is not None:
             found.append((best, intent))
     return [intent for _, intent in sorted(found, key=lambda pair: -pair[0])]
 
@@ -89,18 +126,20 @@ def examples(text: str) -> list[str]:
     """The two sentences that are nearest to one whose verb is not known."""
     first = text.partition(" ")[0].casefold()
     verbs = {verb.split()[0]: row for row in SENTENCES.values() for verb in reversed(row["verbs"])}
-    near = get_close_matches(first, verbs, 2, 0.75) if len(first) > 3 else []
+    near = get_close_matches(first, verbs, 2, 0.78) if len(first) > 3 else []
     return [f"{verb}{text[len(first) :]}" for verb in near if verb != first]
 
 
-def _intent(name: str, rest: list[str], scopes: Sequence[str]) -> Intent | None:
+def _intent(name: str, rest: list[str], scopes: Sequence[str], verb: str) -> Intent | None:
     row = SENTENCES[name]
-    if row["takes"] == "question":
+    if row["takes"] == "place":  # it goes there; what else was said is not used
+        return Intent(name, row["label"], unknown=tuple(w for w in rest if w.casefold() not in _FILLERS))
+    if row["takes"] in ("question", "path"):
         return Intent(name, row["label"], tuple(rest)) if rest else None
     things = {word for thing in row.get("things", ()) for word in thing.split()}
     words: list[str] = []
     unknown: list[str] = []
-    scope, form, days, told = "", "", 0, False
+    scope, form, days, told = "", "", 0, any(word in things for word in verb.split())
     at = 0
     while at < len(rest):
         word = rest[at]
@@ -131,10 +170,13 @@ def _intent(name: str, rest: list[str], scopes: Sequence[str]) -> Intent | None:
         at += 1
     if name == "export" and not form and words and words[-1].casefold() in FORMS:
         form = FORMS[words.pop().casefold()]
-    enough = words or scope or days or (row["takes"] == "anything" and (told or form or not rest))
-    if not enough or (row["takes"] == "anything" and not rest):
+    if not (words or scope or days or (row["takes"] == "anything" and (told or form))):
         return None
-    return Intent(name, row["label"], tuple(words), scope, days, form, tuple(unknown))
+    if (name == "clean" and words and not told) or (verb == "save" and not (form or scope)):
+        return None  # "clean up old versions", "save this question as a case": something else is meant
+    condition = CONDITIONS.get(words[0].casefold(), "") if len(words) == 1 and name not in _PLACES else ""
+    words = [] if condition else [word.strip('"') for word in words]
+    return Intent(name, row["label"], tuple(words), scope, days, form, tuple(unknown), condition)
 
 
 def scope_of(word: str, scopes: Sequence[str]) -> str:

@@ -23,12 +23,13 @@ from memtui.patches.textual_painting import QuickModal
 from memtui.tui.actions.dispatch import KeymapApp, no_store
 from memtui.tui.actions.table import bindings
 from memtui.tui.calls import EngineCalls
-from memtui.tui.dialogs.palette_entry import PREFIXES, PaletteEntry, Ranked, rank, split
+from memtui.tui.dialogs.palette_entry import PREFIXES, PaletteEntry, Ranked, partly, rank, split
 from memtui.tui.dialogs.palette_sources import (
     count_of,
     entries_for,
     intent_entries,
     memory_entry,
+    nothing_else,
     search,
 )
 from memtui.tui.host import host
@@ -274,6 +275,8 @@ class Palette(QuickModal[None]):
         app = self.app
         recent = app.performed if isinstance(app, KeymapApp) else ()
         rows: Ranked = rank([*meant, *self._entries, *found], query, recent)
+        if not rows and words and not group and not self._looking:
+            rows = [*partly(self._entries, words), *((each, ()) for each in nothing_else(self._below, words))]
         shown = {MEMORIES: self._total if words == self._found_for else len(found)} if found else {}
         shown |= {"COMMANDS": counts["COMMANDS"]} if not words else {}
         note = self._note if group == MEMORIES else ""
@@ -325,6 +328,11 @@ class Palette(QuickModal[None]):
         self._asked, self._timer = words, None
         self.runner.start("memories", work)
 
+    @property
+    def _looking(self) -> bool:
+        """Whether memories are still to be found."""
+        return self._timer is not None or self.runner.busy("memories")
+
     def holds(self, pressed: str) -> bool:
         """Whether a key waits: what acts on a row that is not there, or cannot act, before a search or the store."""
         session, entry = host(self).session, self.query_one(PaletteList).current
@@ -334,8 +342,7 @@ class Palette(QuickModal[None]):
             and (entry is None or entry.disabled or entry.group == "INTENT")
         ):
             return pressed == "enter"
-        looking = self._timer is not None or self.runner.busy("memories")
-        return pressed == "enter" and looking and (entry is None or entry.group == MEMORIES)
+        return pressed == "enter" and self._looking and (entry is None or entry.group == MEMORIES)
 
     def on_run_finished(self, message: RunFinished) -> None:
         """The memories have been found."""

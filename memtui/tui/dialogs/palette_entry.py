@@ -94,6 +94,20 @@ STRONG = 60
 _IGNORED = frozenset(
     ("the", "a", "an", "to", "of", "in", "on", "my", "for", "and", "with", "memory", "memories")
 )
+_SAYING_LITTLE = _IGNORED | {
+    "what",
+    "which",
+    "this",
+    "that",
+    "how",
+    "who",
+    "use",
+    "from",
+    "week",
+    "all",
+    "are",
+    "does",
+}
 _WORD = re.compile(r"\w+")
 
 
@@ -121,6 +135,29 @@ def rank(entries: Sequence[PaletteEntry], query: str, recent: Sequence[str] = ()
         return (last, entry.group not in strong, ORDER.index(entry.group), -score)
 
     return [(entry, offsets) for entry, (_, _, offsets) in sorted(scored, key=key)[:MOST]]
+
+
+FEW = 8
+
+_VERY = 66
+"""A word that matches like this stands in the name or among the other words, from its first letter."""
+
+
+def partly(entries: Sequence[PaletteEntry], words: str) -> Ranked:
+    """The commands that have some of several words, those with most of them first; for words that nothing has."""
+    wanted = [word for word in words.casefold().split() if len(word) > 2 and word not in _SAYING_LITTLE]
+    found: list[tuple[int, float, PaletteEntry, tuple[int, ...]]] = []
+    for entry in entries if len(words.split()) > 1 else ():
+        if entry.group != "COMMANDS" or entry.disabled:
+            continue
+        matches = [
+            each for word in wanted if (each := _match(entry, [word])) is not None and each[1] >= _VERY
+        ]
+        if matches:
+            met, where = sum(each[0] for each in matches), {at for each in matches for at in each[2]}
+            found.append((len(matches), met, entry, tuple(sorted(where))))
+    found.sort(key=lambda each: (-each[0], -each[1]))
+    return [(entry, offsets) for _, _, entry, offsets in found[:FEW]]
 
 
 def _offered(pool: Sequence[PaletteEntry], recent: Sequence[str]) -> list[PaletteEntry]:

@@ -24,7 +24,7 @@ from memtui.tui.calls import Report, Work
 from memtui.tui.dialogs.intents import Intent, examples, understood
 from memtui.tui.dialogs.palette_entry import PaletteEntry
 from memtui.tui.host import host
-from memtui.tui.messages import AskRecall, ShowInBrowse, ShowMemory
+from memtui.tui.messages import AskImport, AskRecall, ShowEntry, ShowInBrowse, ShowMemory, ShowReach
 from memtui.tui.paint.numbers import age
 from memtui.tui.widgets.panel import Panel
 
@@ -141,6 +141,7 @@ def narrowed(intent: Intent) -> ShowInBrowse:
     from memtui.engine.query import quoted
 
     terms = [quoted(word) for word in intent.words]
+    terms += [f"is:{intent.condition}"] if intent.condition else []
     terms += [f"age<{intent.days}d"] if intent.days else []
     return ShowInBrowse(" ".join(terms), (intent.scope,) if intent.scope else None)
 
@@ -148,9 +149,38 @@ def narrowed(intent: Intent) -> ShowInBrowse:
 def steps_of(intent: Intent) -> list[str | Message]:
     """What is done for a sentence, one step after the other."""
     row = SENTENCES[intent.name]
+    said = " ".join(intent.words)
     if row["takes"] == "question":
-        return [AskRecall(" ".join(intent.words))]
+        return [AskRecall(said)]
+    if row["takes"] == "path":
+        return [AskImport(said)]
+    if row["takes"] == "place":
+        return [ShowReach(view=row["does"][0])]
+    if intent.name == "undo":
+        when = _WHEN.get(intent.days, f"since:{intent.days}d" if intent.days else "")
+        sought = f"{when} {said}".strip()
+        return [*([ShowEntry(sought=sought)] if sought else []), *row["does"]]
     return [narrowed(intent), *(step.replace("{form}", intent.form) for step in row["does"])]
+
+
+def nothing_else(screen: Screen[object], text: str) -> list[PaletteEntry]:
+    """What can be done with words that name nothing: look for them, or ask them."""
+    from memtui.engine.query import quoted
+
+    shut = "" if host(screen).session.open else no_store(screen)
+    find = ShowInBrowse(" ".join(quoted(word) for word in text.split()))
+    ways = (
+        ("Ask Recall", AskRecall(text), "what an agent would be given for it"),
+        ("Find in Browse", find, "the memories with all of these words"),
+    )
+    return [
+        PaletteEntry("QUESTIONS", f"{name}: {text}", partial(screen.post_message, go), about, disabled=shut)
+        for name, go, about in ways
+    ]
+
+
+_WHEN = {1: "since:today", 2: "since:yesterday before:today"}
+"""Of days as a sentence names them, what the Journal calls them."""
 
 
 def count_of(screen: Screen[object], text: str) -> Work | None:
@@ -158,9 +188,17 @@ def count_of(screen: Screen[object], text: str) -> Work | None:
     engine, stats = host(screen).session.engine, host(screen).session.stats
     scopes = [scope for scope, _ in stats.scopes if scope] if stats is not None else []
     meant = understood(text, scopes)[:1]
-    if engine is None or not meant or SENTENCES[meant[0].name]["takes"] == "question":
+    row = SENTENCES[meant[0].name] if meant else {}
+    if (
+        engine is None
+        or not meant
+        or row["takes"] in ("question", "path", "place")
+        or meant[0].name == "undo"
+    ):
         return None
     show = narrowed(meant[0])
+    if not show.filter and show.scopes is None:  # of all there are it says nothing
+        return None
 
     def work(token: CancelToken, report: Report) -> int:
         return engine.view(ListQuery(filter=show.filter, scopes=show.scopes), token).total

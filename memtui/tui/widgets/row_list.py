@@ -203,7 +203,7 @@ class RowList(SyncedScroll, can_focus=True):
             (" / ", "bold $key"),
             (f"{self.sought}{caret}", "$foreground"),
             (f"   {found:,} of {total:,}", "$dim"),
-            (f"   {self.SOUGHT_BY}" if self._seeking and self.SOUGHT_BY else "", "$faint"),
+            (f"   {self.SOUGHT_BY}" if self._seeking and self.SOUGHT_BY and not words else "", "$faint"),
         )
         return [Row((said.truncate(width),)), *kept]
 
@@ -222,6 +222,10 @@ class RowList(SyncedScroll, can_focus=True):
             if key in pressed and self.screen.check_action(binding.action.partition("(")[0], ()) is True:
                 return not self.OVER_SCREEN
         return False
+
+    def narrow(self, text: str) -> None:
+        """Show only the rows that hold these words; escape shows the whole list again."""
+        self._seek(text, False)
 
     def action_find(self) -> None:
         """Type what the rows are to hold; what stood there is replaced."""

@@ -164,10 +164,10 @@ class AuditScreen(BaseScreen):
                     self._read_reach(self._wished)
 
     def receive(self, wish: ShowReach) -> None:
-        """Show the reach of a memory."""
-        self._show("reach")
+        """Show the reach of a memory, or another view."""
+        self._show(wish.view)
         self._wished = wish.id
-        if self._engine is not None:
+        if self._engine is not None and wish.id:
             self._read_reach(wish.id)
 
     def _start(

@@ -96,6 +96,8 @@ class JournalScreen(BaseScreen):
         self.said = State("loading", "reading the journal", skeleton=True)
         self._engine: Engine | None = None
         self._revision = -1
+        self._sought = ""
+        """What another screen seeks before the entries are read."""
 
     def body(self) -> ComposeResult:
         yield LayoutContainer(
@@ -132,7 +134,12 @@ class JournalScreen(BaseScreen):
             self.call(READ, lambda token, report: read(engine), self._have_entries, failed=self._not_read)
 
     def receive(self, wish: ShowEntry) -> None:
-        """Show an entry, at once where the journal was read already."""
+        """Show an entry, or those that are sought, at once where the journal was read already."""
+        if wish.sought:
+            self._sought = wish.sought
+            if self.state.entries:
+                self._show_sought()
+            return
         self.state = replace(self.state, shown=wish.number, rows=None)
         if self.state.entries:
             self.repaint()
@@ -160,6 +167,24 @@ class JournalScreen(BaseScreen):
             self.state, entries=entries, found=interrupted, lock=lock, shown=shown, rows=None
         )
         self.say(None if entries or lock.stale else _nothing())
+        if self._sought:
+            self._show_sought()
+        else:
+            self._read_rows()
+
+    def _show_sought(self) -> None:
+        """Narrow the timeline to what is sought; the newest of it is shown, or no entry."""
+        words, app = self._sought.lower().split(), host(self)
+        self._sought = ""
+        found = (
+            each
+            for each in self.state.entries
+            if keeps(each, view.words_of(each), words, app.now_ms(), app.zone)
+        )
+        first = next(found, None)
+        self.state = replace(self.state, shown=first.entry if first is not None else 0, rows=None)
+        self.query_one("#timeline", TimelineRows).narrow(" ".join(words))
+        self.repaint()
         self._read_rows()
 
     def _not_read(self, error: MemtuiError) -> None:

@@ -100,6 +100,11 @@ def _entry(entry: JournalEntry, width: int, clock: str, glyphs: Glyphs) -> Conte
     )
 
 
+def words_of(entry: JournalEntry) -> str:
+    """The words by which an entry is found, in lower case."""
+    return f"{entry.action} {_title(entry)}".lower()
+
+
 def _title(entry: JournalEntry) -> str:
     """What it was about, else what it did; the count of memories stands in its own column."""
     if subject := entry.detail.get("subject"):

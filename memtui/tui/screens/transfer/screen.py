@@ -24,7 +24,7 @@ from memtui.tui.dialogs.unlock import unlocked
 from memtui.tui.host import Host, host
 from memtui.tui.layout import Arrangement, size_class
 from memtui.tui.layouts import transfer
-from memtui.tui.messages import AskExport, RunAdvanced, RunFailed, RunFinished
+from memtui.tui.messages import AskExport, AskImport, RunAdvanced, RunFailed, RunFinished
 from memtui.tui.no_store import of_session
 from memtui.tui.screens.transfer.start_page import START
 from memtui.tui.screens.transfer.tasks import TASKS, task_named
@@ -143,6 +143,10 @@ class TransferScreen(BaseScreen):
         if isinstance(message, AskExport) and session.open and session.engine is not None:
             self._waiting, self._engine, self._revision = None, session.engine, session.revision
             self.begin("export", message.ids, message.filter, message.scopes, message.format)
+        elif isinstance(message, AskImport) and session.open and session.engine is not None:
+            self._waiting, self._engine, self._revision = None, session.engine, session.revision
+            self.begin("import")
+            self.put_line(message.path)
 
     def action_begin(self, name: str) -> None:
         """Begin one of the tasks."""
