@@ -15,13 +15,14 @@ from textual.pilot import Pilot
 from memtui.tui.app import MemtuiApp
 from memtui.tui.dialogs.change_preview import ChangePreview, PreviewAnswer
 from memtui.tui.dialogs.text_prompt import TextPrompt
+from memtui.tui.dialogs.unlock import UnlockRows
 from memtui.tui.screens.browse.memory_list import MemoryList
 from memtui.tui.startup.open_store import opener
 from memtui.tui.widgets.screen_bars import FlashLine
 from tests.conftest import NOW_MS
 from tests.engine.curate_world import row_of, rows_of, same_rows, version_of
 from tests.engine.pro_store import row, write_store
-from tests.tui.driving import lines, press, screen_text, settle, type_text
+from tests.tui.driving import lines, press, screen_text, settle, type_text, until
 
 
 def pro_store(folder: Path) -> Path:
@@ -257,6 +258,8 @@ async def test_a_locked_store_is_edited_staged_and_unlocked_once(tmp_path):
         assert "unlock and apply 1 change" in text
         assert "no configuration here names this store" in text
         assert "gateway runs on this machine" in text or "cannot be listed" in text
+        rows = app.screen.query_one(UnlockRows)
+        await until(pilot, lambda: rows.size.height == rows.virtual_size.height + 1)  # as high as its facts
         await press(pilot, "escape")  # back to the preview, where it can be staged
         await press(pilot, "s")
         assert "1 change staged, nothing written" in said(app)

@@ -6,6 +6,7 @@ import pytest
 
 from memtui.tui.layout import ascii_art
 from memtui.tui.layouts import RecallShape, recall
+from tests.tui.driving import press, running, screen_text, until
 
 SHAPE = RecallShape(stages=9, results=6, moves=5)
 
@@ -76,3 +77,11 @@ def test_no_size_makes_panels_overlap_or_leave_the_screen(width: int, height: in
         assert box.x + box.width <= width
         assert box.y + box.height <= height
     assert boxes["results"].height >= 3
+
+
+async def test_a_choice_keeps_its_name_whole_where_its_hint_has_no_room(keyword_engine):
+    async with running(keyword_engine, size=(100, 30)) as (app, pilot):
+        await press(pilot, "3")
+        await until(pilot, lambda: "pro/article" in screen_text(app))
+        for recipe in ("pro/agent", "pro/cli", "memory-lancedb", "mem-engine"):
+            assert recipe in screen_text(app)

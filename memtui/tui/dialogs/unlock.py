@@ -181,6 +181,9 @@ class Unlock(QuickModal[bool | None]):
             "around", lambda cancel, report: look_around(self._engine), self._have, failed=self._unknown
         )
 
+    def on_resize(self) -> None:
+        self.call_after_refresh(self._fit)
+
     def on_unmount(self) -> None:
         self._calls.cancel_all()
 
@@ -188,6 +191,13 @@ class Unlock(QuickModal[bool | None]):
         rows = self.query_one(UnlockRows)
         rows.around = around
         rows.repaint()
+        self._fit()
+
+    def _fit(self) -> None:
+        """As high as its facts."""
+        rows, panel = self.query_one(UnlockRows), self.query_one(Panel)
+        lines = sum(len(row.lines) for row in rows.paint(rows.size.width or panel.content_size.width))
+        panel.styles.height = lines + 1 + panel.gutter.height + self.query_one(DialogKeys).outer_size.height
 
     def _unknown(self, error: MemtuiError) -> None:
         self._have(Around())

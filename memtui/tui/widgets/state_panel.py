@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal
 
+from rich.cells import cell_len
 from textual import events
 from textual.content import Content
 from textual.message import Message
@@ -56,6 +57,10 @@ def failed(headline: str, error: MemtuiError, *choices: Choice) -> State:
     if error.fix:
         facts.append(("fix", one_line(error.fix)))
     return State("error", headline, tuple(facts), choices)
+
+
+SOME_WORDS = 6
+"""Cells under which the hint of a choice says nothing."""
 
 
 class StatePanel(Widget, can_focus=True):
@@ -158,7 +163,9 @@ class StatePanel(Widget, can_focus=True):
         here = index == self.index
         cursor = host(self).glyphs.cursor if here and self.has_focus else " "
         line = f"{cursor} {cap}{one_line(choice.label)}"
-        text = across(line, one_line(host(self).keys.words(choice.hint)), min(width, 72))
+        hint, room = one_line(host(self).keys.words(choice.hint)), min(width, 72)
+        left = room - cell_len(line) - 2  # the name stays whole: of the hint so much is said
+        text = across(line, crop(hint, left) if left >= SOME_WORDS else "", room)
         style = "bold $foreground on $cursor" if here and self.has_focus else "$foreground"
         return Content.styled(text, style).stylize(Style.from_meta({"choice": index}))
 

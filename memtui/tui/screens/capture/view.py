@@ -292,7 +292,8 @@ def inbox(state: CaptureState, width: int, now_ms: int, glyphs: Glyphs) -> list[
     rows = []
     for each in state.items:
         when = ago(each.at_ms, now_ms) if each.at_ms else ""
-        far = crop(f"{one_line(each.why)}  {when}".strip(), max(10, width // 3), glyphs.ellipsis)
+        why = "" if each.kind == "pending" else one_line(each.why)  # its kind says it
+        far = crop(f"{why}  {when}".strip(), max(10, width // 3), glyphs.ellipsis)
         rows.append(
             Row((line(width, signs[each.kind], f"{each.kind:<9} {each.text}", far, glyphs=glyphs),), each.id)
         )
