@@ -136,6 +136,7 @@ class EngineCalls:
         token = self._tokens.pop(slot, None)
         if token is not None:
             token.cancel()
+            self._generations[slot] += 1  # its answer may be in the queue of messages already
 
     def cancel_all(self) -> None:
         """Ask every running call to stop."""

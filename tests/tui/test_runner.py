@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 
 from textual.app import App
@@ -9,6 +10,7 @@ from textual.app import App
 from memtui.engine import Cancelled, MemtuiError, UsageError
 from memtui.tui.calls import EngineCalls
 from memtui.tui.messages import RunAdvanced, RunFailed, RunFinished
+from tests.tui.driving import until
 
 
 class Listener(App[None]):
@@ -68,6 +70,33 @@ async def test_a_newer_call_cancels_the_older_and_its_answer_is_dropped():
         await finish(app, pilot)
         assert seen == [True]
         assert app.heard == [("finished", "new")]
+
+
+async def test_nothing_is_heard_of_a_call_whose_answer_waits_while_it_is_cancelled():
+    app, held = Listener(), threading.Event()
+
+    def work(token, report):
+        report(1)
+        return 2
+
+    async def hold() -> None:
+        """The app is busy with this while the call ends: what the call says waits in the queue."""
+        app.runner.start("x", work)
+        (worker,) = app.workers
+        while not worker.is_finished:
+            await asyncio.sleep(0)
+        app.runner.cancel("x")
+        held.set()
+
+    async with app.run_test() as pilot:
+        app.call_later(hold)
+        await until(pilot, held.is_set)
+        await finish(app, pilot)
+        assert app.heard == []
+        assert not app.runner.busy("x")
+        app.runner.start("x", lambda token, report: "next")
+        await finish(app, pilot)
+        assert app.heard == [("finished", "next")]
 
 
 async def test_slots_do_not_disturb_each_other():
