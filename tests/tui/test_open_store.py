@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import threading
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,9 @@ from memtui.tui.app import MemtuiApp
 from memtui.tui.dialogs.open_store import OpenStore, completed, folders
 from memtui.tui.dialogs.sheet import Sheet
 from memtui.ui_state import UiState
-from tests.tui.driving import press, screen_text, type_text, until
+from tests.engine.transfer_stores import memory, pro_store
+from tests.tui.driving import press, screen_text, settle, type_text, until
+from tests.tui.test_changing import browsing
 
 
 @pytest.fixture
@@ -110,3 +113,36 @@ async def test_nothing_that_is_known_of_a_place_is_cut_at_80_columns(fresh: Path
             lines[at - 1].rstrip().endswith("a folder with quite a long name for a store of memories/store")
         )
         assert "…" not in lines[at] + lines[at - 1]
+
+
+async def test_what_was_seen_before_the_store_was_read_anew_is_not_told_afterwards(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import lancedb
+
+    store = pro_store(tmp_path / "store", [memory(1, "The gateway listens on port 8443")])
+    asked, go_on = threading.Event(), threading.Event()
+    async with browsing(store) as (app, pilot):
+        engine = app.session.engine
+        assert engine is not None
+        lancedb.connect(store).open_table("memories").update(values={"text": "It listens on port 8444"})
+        plain = engine.newer
+
+        def late() -> int | None:
+            found = plain()
+            asked.set()
+            assert go_on.wait(120)
+            return found
+
+        monkeypatch.setattr(engine, "newer", late)
+        try:
+            app._store.watch()
+            await until(pilot, asked.is_set)
+            revision = app.session.revision
+            await pilot.press("r")
+            await until(pilot, lambda: app.session.phase == "ready" and app.session.revision > revision)
+        finally:
+            go_on.set()
+        await settle(pilot)
+        assert "port 8444" in screen_text(app)
+        assert app.session.newer == ""

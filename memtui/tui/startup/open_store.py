@@ -201,6 +201,7 @@ class StoreOpener:
             return Read(engine.info, engine.stats())
 
         self._reloading = False
+        self._runner.cancel("watch")
         app = self._app
         app.set_session(
             phase="opening" if target else "looking",
@@ -231,6 +232,7 @@ class StoreOpener:
             return Read(engine.info, engine.stats())
 
         self._reloading, self._said = True, said
+        self._runner.cancel("watch")  # what it saw is read now: told afterwards it would be false
         self._app.set_session(phase="reading", error=None)
         self._runner.start("store", work)
 
