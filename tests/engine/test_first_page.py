@@ -138,3 +138,11 @@ def test_the_first_numbers_of_a_far_store_cost_no_vectors(
     engine.stats()
     assert sum(each.bytes for each in proxy.since(before)) < FAR_VECTOR_BYTES // 10
     assert len(proxy.since(before)) < few
+
+
+def test_words_are_looked_for_in_the_texts_alone(proxy: CountingProxy, tmp_path: Path) -> None:
+    engine = opened(proxy, tmp_path)
+    engine.load_catalog()
+    before = len(proxy.passed)
+    assert engine.view(ListQuery(filter='"gauge 7 of"')).total == 1
+    assert sum(each.bytes for each in proxy.since(before)) < 4 * DIMS * MANY

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
+from memtui.engine.dialects.memtui import own_schema
+from memtui.engine.providers.static_embedder import bundled
 from memtui.engine.store.create import create_own
+from memtui.engine.store.open import open_store
 from memtui.settings import load_settings
 from memtui.tui.app import MemtuiApp
+from memtui.tui.dialogs.change_preview import ChangePreview
+from memtui.tui.screens.browse.edit_form import EditForm
 from memtui.tui.screens.browse.memory_list import MemoryList
 from memtui.tui.startup.open_store import opener
 from tests.conftest import NOW_MS
 from tests.engine.counting_proxy import CountingProxy, counting_proxy
 from tests.engine.object_storage import BUCKET, object_service, options, rows, settings_text
-from tests.tui.driving import lines, press, screen_text, settle, until
+from tests.tui.driving import lines, press, screen_text, settle, type_text, until
 
 MANY = 20_000
 
@@ -34,9 +41,10 @@ def proxy(service: str) -> Iterator[CountingProxy]:
         yield found
 
 
-def far_app(proxy: CountingProxy, home: Path, *, writable: bool = False) -> MemtuiApp:
+def far_app(proxy: CountingProxy, home: Path, *, writable: bool = False, name: str = "team") -> MemtuiApp:
     file = home / "config.toml"
-    file.write_text(settings_text(proxy.endpoint), encoding="utf-8")
+    text = settings_text(proxy.endpoint).replace(f"{BUCKET}/team", f"{BUCKET}/{name}")
+    file.write_text(text, encoding="utf-8")
     environ = {
         "HOME": str(home),
         "MEMTUI_GLYPHS": "unicode",
@@ -106,3 +114,65 @@ async def test_when_the_rest_does_not_come_it_is_said_and_can_be_had_later(
         await press(pilot, "r")
         assert app.screen.query_one(MemoryList).total == MANY
         assert not app.session.early
+
+
+def held_texts(service: str, name: str) -> Counter[str]:
+    """The texts of a store, read without the proxy."""
+    store = open_store(f"s3://{BUCKET}/{name}", storage_options=options(service))
+    return Counter(text for batch in store.scan(["text"]) for text in batch.column("text").to_pylist())
+
+
+@pytest.mark.slow
+async def test_edit_import_and_undo_over_a_slow_and_unsteady_way(
+    service: str, proxy: CountingProxy, tmp_path: Path
+) -> None:
+    """Every request 20 ms late, one in a hundred refused, one in two hundred cut off in its middle."""
+    model = bundled()
+    table = rows(300)
+    vectors = model.embed_passages(table.column("text").to_pylist())
+    table = table.drop_columns(["vector"]).append_column(
+        "vector", pa.FixedSizeListArray.from_arrays(pa.array(vectors.reshape(-1)), model.dims)
+    )
+    schema = own_schema(model.dims)
+    create_own(f"s3://{BUCKET}/worn", table.select(schema.names).cast(schema), options(service))
+    before = held_texts(service, "worn")
+    notes = [
+        "The kiln is fired on Mondays.",
+        "The seal of the kiln is spare part 90.",
+        "Glaze dries for a day.",
+    ]
+    (tmp_path / "MEMORY.md").write_text("# Memory\n\n" + "".join(f"- {each}\n" for each in notes), "utf-8")
+    proxy.delay_s, proxy.failing, proxy.cutting = 0.02, 0.01, 0.005
+    app = far_app(proxy, tmp_path, writable=True, name="worn")
+    async with app.run_test(size=(120, 36)) as pilot:
+        await press(pilot, "2")
+        await press(pilot, "e")
+        assert isinstance(app.screen, EditForm)
+        await type_text(pilot, "Now ")
+        await press(pilot, "ctrl+s")
+        assert isinstance(app.screen, ChangePreview)
+        await press(pilot, "enter")
+        assert "1 memory changed (entry 1)" in screen_text(app)
+        assert held_texts(service, "worn") == before - Counter(["gauge 299 of the weir"]) + Counter(
+            ["Now gauge 299 of the weir"]
+        )
+        await press(pilot, "u")
+        await press(pilot, "enter")
+        assert held_texts(service, "worn") == before
+        await press(pilot, "5", "enter")
+        await type_text(pilot, str(tmp_path / "MEMORY.md"))
+        await press(pilot, "enter")
+        await press(pilot, "n")
+        await press(pilot, "n")
+        assert "added        3 memories" in screen_text(app), screen_text(app)
+        await press(pilot, "y")
+        assert held_texts(service, "worn") == before + Counter(notes)
+        await press(pilot, "u")
+        await press(pilot, "enter")
+        if isinstance(app.screen, ChangePreview):  # so many deletions are confirmed by their number
+            await type_text(pilot, str(len(notes)))
+            await press(pilot, "enter")
+        assert held_texts(service, "worn") == before
+        await press(pilot, "6")
+        assert "import" in screen_text(app)
+    assert any(each.bytes == 0 and each.method == "GET" for each in proxy.passed), "nothing was refused"

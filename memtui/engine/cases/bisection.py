@@ -12,7 +12,7 @@ from memtui.engine.core.progress import CancelToken, OnProgress, Progress
 from memtui.engine.core.text import counted
 from memtui.engine.recall.request import RecallRequest
 from memtui.engine.store.errors import explained
-from memtui.engine.store.snapshot import vector_index_rows
+from memtui.engine.store.snapshot import ROW_ID_ALONE, vector_index_rows
 
 if TYPE_CHECKING:
     from memtui.engine.store.snapshot import Snapshot
@@ -70,7 +70,7 @@ def _vector_held(pin: Snapshot, vector: list[float] | None, row_id: int) -> Hold
         query = pin.table.search(
             vector, query_type="vector", vector_column_name=pin.dialect.columns.vector
         ).where(f"_rowid = {row_id}", prefilter=True)
-        found = query.select([]).with_row_id(True).limit(1).fast_search().to_arrow()
+        found = query.select(ROW_ID_ALONE).with_row_id(True).limit(1).fast_search().to_arrow()
     return "held" if found.num_rows else "beside"
 
 

@@ -18,7 +18,7 @@ from memtui.engine.core.errors import MemtuiError
 from memtui.engine.core.progress import CancelToken, OnProgress, Progress
 from memtui.engine.store import sql
 from memtui.engine.store.errors import explained
-from memtui.engine.store.snapshot import WINDOW
+from memtui.engine.store.snapshot import ROW_ID_ALONE, WINDOW
 
 if TYPE_CHECKING:
     from memtui.engine.store.snapshot import Snapshot
@@ -139,7 +139,7 @@ def in_index(pin: Snapshot, token_text: str, row_id: int) -> bool | None:
         return row_id not in pin.agent_words.beside.row_ids
     with explained(pin.where):
         query = pin.table.search(token_text, query_type="fts", fts_columns=pin.dialect.columns.text)
-        found = query.select([]).with_row_id(True).limit(pin.rows).fast_search().to_arrow()
+        found = query.select(ROW_ID_ALONE).with_row_id(True).limit(pin.rows).fast_search().to_arrow()
     return bool((found.column("_rowid").to_numpy() == row_id).any())
 
 

@@ -94,6 +94,9 @@ WINDOW = 4_096
 _FEW_FILES = 4
 """So many files are read together without asking how big they are."""
 
+ROW_ID_ALONE = ["_rowid"]
+"""What is selected where no column is wanted: an empty list means all of them to the engine, vectors as well."""
+
 DERIVED = 32
 """Derived values that a version keeps: a few filters times a few kinds."""
 
@@ -513,7 +516,7 @@ class Snapshot:
 
 
 def _selection(columns: Sequence[str] | dict[str, str]) -> list[str] | dict[str, str]:
-    return columns if isinstance(columns, dict) else list(columns)
+    return columns if isinstance(columns, dict) else list(columns) or ROW_ID_ALONE
 
 
 def _is_text(kind: pa.DataType) -> bool:
