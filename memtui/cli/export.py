@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="FILE", type=Path, help="the file to write; a folder for notes")
     listed = "; ".join(f"{name}: {EXPORT_TITLES[name]}" for name in EXPORT_FORMATS)
     parser.add_argument(
-        "--format", metavar="F", default="auto", help=f"{listed} (default: by the file's name)"
+        "--format", metavar="FORM", default="auto", help=f"{listed} (default: by the file's name)"
     )
     parser.add_argument("--where", metavar="FILTER", default="", help="only memories that a filter keeps")
     parser.add_argument("--ids", metavar="ID", nargs="+", default=[], help="only these memories")
@@ -76,13 +76,13 @@ def _format(name: str, path: Path) -> str:
     if name != "auto":
         if name not in EXPORT_FORMATS:
             raise UsageError(
-                f"There is no format {name!r} to export to.", fix=f"Choose {', '.join(EXPORT_FORMATS)}."
+                f"There is no form {name!r} to export to.", fix=f"Choose {', '.join(EXPORT_FORMATS)}."
             )
         return name
     found = _BY_SUFFIX.get(path.suffix.lower())
     if found is None:
         raise UsageError(
-            f"{path.name} does not say which format is wanted.",
+            f"{path.name} does not say which form is wanted.",
             fix=f"Add --format with one of {', '.join(EXPORT_FORMATS)}.",
         )
     return found

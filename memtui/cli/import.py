@@ -28,11 +28,9 @@ from memtui.engine.transfer import (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `memtui import`."""
+    parser.add_argument("sources", nargs="+", metavar="FILE", type=Path, help="files or folders of one form")
     parser.add_argument(
-        "sources", nargs="+", metavar="FILE", type=Path, help="files or folders of one format"
-    )
-    parser.add_argument(
-        "--format", metavar="F", default="auto", help="found out by what is in it when left out"
+        "--format", metavar="FORM", default="auto", help="form: found out by what is in it when left out"
     )
     parser.add_argument("--map", metavar="ROLE=COLUMN,...", help=f"columns of a table: {', '.join(ROLES)}")
     parser.add_argument("--scope", metavar="S", help="where memories without a scope go (default: global)")

@@ -220,7 +220,7 @@ def test_nothing_is_overwritten_unasked_and_nothing_left_half_done(engine: Engin
     assert len(path.read_text().splitlines()) == 8
     with pytest.raises(UsageError, match="is a folder"):
         _export(engine, tmp_path, "jsonl")
-    with pytest.raises(UsageError, match="no format 'xml'"):
+    with pytest.raises(UsageError, match="no form 'xml'"):
         _export(engine, tmp_path / "a.xml", "xml")
     assert [each.name for each in tmp_path.iterdir() if each.name.endswith(".part")] == []
 

@@ -200,7 +200,7 @@ async def test_a_hostile_source_is_text_and_nothing_else(store):
 
 
 def test_a_cause_is_said_once_beside_every_field_that_it_takes() -> None:
-    no_place = "the format has no place for it: lost"
+    no_place = "the form has no place for it: lost"
     losses = [
         FieldLoss("id", 114, no_place, "5c82d225"),
         FieldLoss("timestamp", 114, "the day is kept, the time of day is lost"),

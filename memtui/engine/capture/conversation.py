@@ -104,7 +104,7 @@ def parse_conversations(
 ) -> tuple[Conversation, ...]:
     """The conversations in `data`: a text, JSON, JSON lines, or the archive of an export."""
     if format not in FORMATS:
-        raise UsageError(f"There is no format {format!r}.", fix=f"Take one of {', '.join(FORMATS)}.")
+        raise UsageError(f"There is no form {format!r}.", fix=f"Take one of {', '.join(FORMATS)}.")
     if data.startswith(b"PK\x03\x04"):
         data = _from_archive(data, name)
     try:
@@ -121,7 +121,7 @@ def parse_conversations(
     conversations = tuple(_READERS[found](text, reading))
     if not any(each.messages for each in conversations):
         raise MemtuiError(
-            f"{name} holds no message{_as_what(found)}.", fix="Look at it, or name its format with --format."
+            f"{name} holds no message{_as_what(found)}.", fix="Look at it, or name its form with --format."
         )
     return conversations
 
@@ -372,7 +372,7 @@ def _exported(text: str, reading: _Reading) -> Iterator[Mapping[str, Any]]:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise MemtuiError(
-            f"{reading.name} is no JSON: {error}.", fix="Ask for the export again, or name its format."
+            f"{reading.name} is no JSON: {error}.", fix="Ask for the export again, or name its form."
         ) from None
     items = value if isinstance(value, list) else [value]
     odd = sum(not isinstance(each, Mapping) for each in items)

@@ -56,7 +56,7 @@ def export(
     """
     if request.format not in EXPORT_FORMATS:
         raise UsageError(
-            f"There is no format {request.format!r} to export to.", fix=f"Choose {', '.join(EXPORT_FORMATS)}."
+            f"There is no form {request.format!r} to export to.", fix=f"Choose {', '.join(EXPORT_FORMATS)}."
         )
     positions = chosen(request, store, catalog, now_ms)
     gone = left_out(store, request.format, request.fields)

@@ -23,7 +23,7 @@ MASKED = "secrets in it masked: what stood there is not in the file"
 
 REDACTED = "left out, as asked: its length stands there, sentences in the metadata too"
 
-_NO_PLACE = "the format has no place for it: lost"
+_NO_PLACE = "the form has no place for it: lost"
 
 
 def count_losses(request: ExportRequest, header: Header, window: RowWindow, ledger: LossTable) -> None:

@@ -84,7 +84,7 @@ def json_format(path: Path, kind: Kind) -> Found:
     shape = f"an object with the keys {', '.join(head.keys[:8])}" if head.keys else "no array of records"
     raise MemtuiError(
         f"{path.name} holds no memories that we can see: it is {shape}.",
-        fix="Name its format, or export it again.",
+        fix="Name its form, or export it again.",
     )
 
 
@@ -195,7 +195,7 @@ def _of_lines(path: Path) -> Found:
     keys = list(dict.fromkeys(key for row in head.records if isinstance(row, dict) for key in row))
     if not keys:
         raise MemtuiError(
-            f"{path.name} holds no objects, one a line.", fix="Name its format, or export it again."
+            f"{path.name} holds no objects, one a line.", fix="Name its form, or export it again."
         )
     return "json", (f"lines with the keys {', '.join(keys[:12])}",)
 

@@ -127,7 +127,7 @@ def _of_text(path: Path) -> Found:
         if is_wide(data) and _looks_wide(data):
             raise wide(path.name)
         raise MemtuiError(
-            f"{path.name} is no text, and no format that we know.", fix="Export it again as text."
+            f"{path.name} is no text, and no form that we know.", fix="Export it again as text."
         )
     text = head_text(data)
     head, body, _ = split(text)

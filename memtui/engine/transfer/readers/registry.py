@@ -123,5 +123,5 @@ _BY_NAME = {each.name: each for each in FORMATS}
 def format_named(name: str) -> Format:
     """The format of this name; UsageError with the names for another."""
     if name not in _BY_NAME:
-        raise UsageError(f"There is no format {name!r}.", fix=f"The formats are auto, {', '.join(_BY_NAME)}.")
+        raise UsageError(f"There is no form {name!r}.", fix=f"The forms are auto, {', '.join(_BY_NAME)}.")
     return _BY_NAME[name]

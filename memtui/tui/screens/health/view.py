@@ -125,7 +125,7 @@ def indexes(state: HealthState, width: int, look: Look) -> list[Row]:
     for each in state.indexes or ():
         index = each.index
         size = "" if index.size is None else f"{index.size / 1e6:.1f} MB"
-        covered = f"{index.indexed:,} of {index.indexed + index.unindexed:,}"
+        covered = f"{index.indexed:,} of {counted(index.indexed + index.unindexed, 'row')}"
         head = f" {index.name}  {index.kind} on {', '.join(index.columns)}  {covered}  {size}"
         style = {"needed": "$dim", "useless": "$stale", "harmful": "bold $danger"}[each.verdict]
         room = max(1, width - 10)

@@ -368,8 +368,8 @@ def change(run: Run, key: str) -> None:
         run.pick("Vectors of the source", options, request.vectors, lambda value: ask_for(run, vectors=value))
     elif key == "find_near":
         options = [
-            Option("auto", "yes, if it is free"),
-            Option("yes", "yes, also by a paid provider"),
+            Option("auto", "if no service is asked"),
+            Option("yes", "yes, also by a service that is paid"),
             Option("no", "no"),
         ]
         now = {None: "auto", True: "yes", False: "no"}[request.find_near]
@@ -448,7 +448,7 @@ def _pick_format(run: Run) -> None:
         Option("auto", "found out", "by what is in it"),
         *(Option(each.name, each.name, each.title) for each in fitting),
     ]
-    run.pick("Format", options, run.state.request.format, lambda name: ask_for(run, format=name, mapping={}))
+    run.pick("Form", options, run.state.request.format, lambda name: ask_for(run, format=name, mapping={}))
 
 
 def _pick_column(run: Run, role: str) -> None:

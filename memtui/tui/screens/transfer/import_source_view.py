@@ -145,7 +145,7 @@ def settings(state: ImportState) -> list[Setting]:
     found: list[Setting] = []
     auto = request.format == "auto"
     title = preview.title if preview is not None else "?"
-    found.append(Setting("format", "format", title, "found out" if auto else "as you said", not auto))
+    found.append(Setting("format", "form", title, "found out" if auto else "as you said", not auto))
     if preview is not None and preview.maps:
         from memtui.engine.transfer import (
             ROLES,
@@ -168,7 +168,7 @@ def settings(state: ImportState) -> list[Setting]:
         Setting("vectors", "vectors", _VECTORS[request.vectors], "", request.vectors != "auto"),
         Setting("without_embedding", "embed later", meaning="no vector until then", on=request.without_embedding),
         Setting("near", "near copies", f"cosine {request.near:g}", "and above", request.near != _near()),
-        Setting("find_near", "looked for", _FIND[request.find_near], "", request.find_near is not None),
+        Setting("find_near", "find them", _FIND[request.find_near], "", request.find_near is not None),
         Setting("mask_secrets", "mask secrets", meaning="take them, masked", on=request.mask_secrets),
     ]  # fmt: skip
     from memtui.engine.transfer import FORMATS
@@ -187,7 +187,7 @@ def settings(state: ImportState) -> list[Setting]:
 
 _VECTORS = {"auto": "kept if of our model", "keep": "all kept: you vouch", "new": "all made anew"}
 
-_FIND = {None: "yes, if free", True: "yes", False: "no"}
+_FIND = {None: "if no service is asked", True: "yes", False: "no"}
 
 
 def _near() -> float:
