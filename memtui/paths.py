@@ -1,4 +1,4 @@
-"""Folders of memtui itself: settings, state, cache, log. Asking for one does not create it."""
+"""Folders of memtui itself: settings, state, cache. Asking for one does not create it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-FOLDER_VARIABLES = ("MEMTUI_CONFIG_DIR", "MEMTUI_STATE_DIR", "MEMTUI_CACHE_DIR", "MEMTUI_LOG_DIR")
+FOLDER_VARIABLES = ("MEMTUI_CONFIG_DIR", "MEMTUI_STATE_DIR", "MEMTUI_CACHE_DIR")
 """Each moves one folder; without it the platform's own place is taken."""
 
 
@@ -35,11 +35,6 @@ def questions_file(environ: Mapping[str, str] = os.environ) -> Path:
 def cache_dir(environ: Mapping[str, str] = os.environ) -> Path:
     """Where things are kept that can be made again, the demo store for one."""
     return _folder("cache", environ)
-
-
-def log_dir(environ: Mapping[str, str] = os.environ) -> Path:
-    """Where logs go."""
-    return _folder("log", environ)
 
 
 def settings_file(environ: Mapping[str, str] = os.environ) -> Path:

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from memtui.engine import find_secrets
-from memtui.paths import cache_dir, config_dir, log_dir, state_dir
+from memtui.paths import cache_dir, config_dir, state_dir
 from tests.cli.conftest import Run
 from tests.engine import pro_store
 from tests.engine.session_world import START_MS, MadeTurn, block, line, write_session
@@ -132,7 +132,7 @@ def test_no_command_repeats_a_transcript_and_none_prints_a_secret(
     assert run("proof-pack", "11111111", pack)[0] == 0
     with zipfile.ZipFile(pack) as parts:
         told = {name: parts.read(name) for name in parts.namelist()}
-    places = (tmp_path / "state", tmp_path / "cache", state_dir(), cache_dir(), config_dir(), log_dir())
+    places = (tmp_path / "state", tmp_path / "cache", state_dir(), cache_dir(), config_dir())
     files = left_behind(*places)
     assert any(name.endswith("injections.sqlite") for name in files)
     cases = [name for name in files if "case" in Path(name).name]

@@ -58,6 +58,7 @@ def written(proxy: CountingProxy, mark: int, part: str) -> list[str]:
     return [each.path for each in proxy.since(mark) if each.method in ("PUT", "POST") and part in each.path]
 
 
+@pytest.mark.slow
 def test_killed_while_it_is_sent_it_goes_on_and_sends_nothing_twice(
     proxy: CountingProxy, tmp_path: Path
 ) -> None:

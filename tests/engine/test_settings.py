@@ -146,13 +146,13 @@ def test_every_setting_is_documented_and_named_once() -> None:
 
 
 def test_folders_follow_their_variables_and_are_not_made(tmp_path: Path) -> None:
-    environ = {f"MEMTUI_{kind}_DIR": str(tmp_path / kind) for kind in ("CONFIG", "STATE", "CACHE", "LOG")}
-    folders = (paths.config_dir, paths.state_dir, paths.cache_dir, paths.log_dir)
-    assert [folder(environ).name for folder in folders] == ["CONFIG", "STATE", "CACHE", "LOG"]
+    environ = {f"MEMTUI_{kind}_DIR": str(tmp_path / kind) for kind in ("CONFIG", "STATE", "CACHE")}
+    folders = (paths.config_dir, paths.state_dir, paths.cache_dir)
+    assert [folder(environ).name for folder in folders] == ["CONFIG", "STATE", "CACHE"]
     assert paths.settings_file(environ) == tmp_path / "CONFIG/config.toml"
     assert paths.themes_dir(environ) == tmp_path / "CONFIG/themes"
     defaults = [folder({}) for folder in folders]
-    assert len(set(defaults)) == 4
+    assert len(set(defaults)) == 3
     assert all("memtui" in str(folder) for folder in defaults)
     assert list(tmp_path.iterdir()) == []
     assert not any(folder.exists() for folder in defaults)

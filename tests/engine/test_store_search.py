@@ -13,6 +13,7 @@ import pytest
 
 from memtui.engine.core.errors import MemtuiError, UsageError
 from memtui.engine.store.open import open_store
+from memtui.engine.store.sql import is_in
 from memtui.engine.store.table import Store
 from tests.engine.tables import pro_row, uuid, write_table
 
@@ -89,7 +90,7 @@ def test_vector_hits_of_the_peer(clean: Store, shared: Path) -> None:
         found = clean.vector_search(
             vectors[index_of[trace["qid"]]].tolist(),
             k=200,
-            where=None if scopes is None else clean.column_in("scope", scopes),
+            where=None if scopes is None else is_in("scope", scopes),
             columns=["id"],
         )
         distance = dict(zip(*(found.column(name).to_pylist() for name in ("id", "_distance")), strict=True))
@@ -109,7 +110,7 @@ def test_hits_of_the_builtin_program_are_squared_euclidean(shared: Path, unpack:
             vectors[recall["vector_index"]].tolist(),
             k=64,
             metric="l2",
-            where=store.column_in("agentId", [recall["agent"]]),
+            where=is_in("agentId", [recall["agent"]]),
             columns=["id"],
         )
         distance = dict(zip(*(found.column(name).to_pylist() for name in ("id", "_distance")), strict=True))
@@ -129,7 +130,7 @@ def test_bm25_hits_of_the_peer_where_both_libraries_agree(clean: Store, shared: 
         found = clean.fts_search(
             search["query"],
             k=200,
-            where=None if scopes is None else clean.column_in("scope", scopes),
+            where=None if scopes is None else is_in("scope", scopes),
             columns=["id"],
         )
         score = dict(zip(*(found.column(name).to_pylist() for name in ("id", "_score")), strict=True))
@@ -152,11 +153,9 @@ def test_words_and_phrases(clean: Store) -> None:
 
 def test_a_filter_goes_before_the_search(clean: Store) -> None:
     query = [0.05] * 384
-    found = clean.vector_search(
-        query, k=5, where=clean.column_in("scope", ["user:haruka"]), columns=["scope"]
-    )
+    found = clean.vector_search(query, k=5, where=is_in("scope", ["user:haruka"]), columns=["scope"])
     assert found.column("scope").to_pylist() == ["user:haruka"] * 3
-    assert clean.vector_search(query, k=5, where=clean.column_in("scope", []), columns=["id"]).num_rows == 0
+    assert clean.vector_search(query, k=5, where=is_in("scope", []), columns=["id"]).num_rows == 0
 
 
 def test_a_search_without_an_index_is_an_error_with_a_remedy(twelve: Store) -> None:
@@ -202,7 +201,7 @@ def test_the_default_columns_are_all_but_the_vector(twelve: Store) -> None:
 def test_no_value_can_escape_its_quotes(tmp_path: Path, value: str) -> None:
     write_table(tmp_path, [pro_row(1, scope=value), pro_row(2), pro_row(3, scope=None)])
     store = open_store(tmp_path)
-    assert store.count(store.column_in("scope", [value])) == 1
-    assert store.count(store.column_in("scope", [value, None])) == 2
-    assert store.count(store.column_in("scope", [])) == 0
+    assert store.count(is_in("scope", [value])) == 1
+    assert store.count(is_in("scope", [value, None])) == 2
+    assert store.count(is_in("scope", [])) == 0
     assert store.rows_by_id([value], []).num_rows == 0

@@ -11,11 +11,12 @@ import pytest
 
 from memtui.engine import explain
 from memtui.engine.engine import Engine
-from memtui.engine.explain.candidate_changes import metadata_after
+from memtui.engine.explain.candidate_changes import edited
 from memtui.engine.explain.inquiry import PROMPT_GATES
 from memtui.engine.explain.knobs import with_value
 from memtui.engine.explain.verdict import GATES, SmallestChange, Verdict
 from memtui.engine.recall.request import RecallRequest
+from memtui.engine.recall.rows import CandidateRow
 from memtui.engine.store.open import open_store
 from tests.engine.loopback import Loopback, loopback
 from tests.engine.planted import PLANTS, TARGET, World, healthy, planted
@@ -60,8 +61,9 @@ def check_memory_change(world: World, request: RecallRequest, change: SmallestCh
         if change.knob == "memory.importance":
             fields = {"importance": value}
         else:
-            raw = world.rows[TARGET]["metadata"]
-            fields = {"metadata": metadata_after(raw, change.knob, value, now_ms=NOW_MS)}
+            stored = CandidateRow("", "", None, None, 0.0, 0, world.rows[TARGET]["metadata"], None)
+            changed = edited(stored, change.knob, value, now_ms=NOW_MS)
+            fields = {"metadata": changed.raw_metadata}
         written = folder / f"{change.knob}-{expected}"
         assert comes_back(open_engine(world.write(written, **fields)), request) is expected, change
 

@@ -31,6 +31,7 @@ from memtui.engine.recall.answer import recall
 from memtui.engine.recall.context import RecallContext
 from memtui.engine.recall.recipes.memtui.signals import SIGNALS
 from memtui.engine.store.open import open_store
+from memtui.engine.store.sql import is_in
 from memtui.engine.token_vectors import build
 from tests.conftest import NOW_MS, SHARED
 from tests.quality import dialogues
@@ -92,7 +93,7 @@ def plain_hybrid(bench: RecallContext, asked: Asked) -> list[str]:
     if vector is None and bench.embed is not None:
         vector = [float(x) for x in bench.embed(asked.query)]
     column = pin.dialect.columns.scope
-    where = None if asked.scopes is None or column is None else bench.store.column_in(column, asked.scopes)
+    where = None if asked.scopes is None or column is None else is_in(column, asked.scopes)
     query = pin.table.search(query_type="hybrid", vector_column_name="vector", fts_columns="text")
     query = query.vector(vector).text(asked.query.replace('"', " ")).distance_type("cosine")
     query = query if where is None else query.where(where, prefilter=True)

@@ -28,6 +28,7 @@ from memtui.engine.recall.answer import recall
 from memtui.engine.recall.context import RecallContext
 from memtui.engine.store.create import create_own
 from memtui.engine.store.open import open_store
+from memtui.engine.store.sql import is_in
 from tests.conftest import NOW_MS, SHARED
 from tests.quality import dialogues
 
@@ -100,7 +101,7 @@ def by_words(bench: RecallContext) -> Callable[[Asked], Sequence[str]]:
     pin = bench.store.pin()
 
     def answer(asked: Asked) -> Sequence[str]:
-        where = bench.store.column_in("scope", [asked.scope])
+        where = is_in("scope", [asked.scope])
         if asked.asked_at is not None:
             where += f" AND timestamp <= {asked.asked_at}"
         found = pin.fts_search(asked.query.replace('"', " "), k=K, where=where, columns=["id"])

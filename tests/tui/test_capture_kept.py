@@ -92,6 +92,7 @@ async def test_what_was_refused_is_not_expected_and_another_memory_is_said_to_be
         assert "0 of 1 leave what they should" in screen_text(app)
 
 
+@pytest.mark.slow
 async def test_the_funnel_is_turned_tried_on_the_cases_and_exported(engine, tmp_path):
     async with running(engine, (120, 36)) as (app, pilot):
         screen = await pasted(app, pilot)

@@ -16,16 +16,6 @@ if TYPE_CHECKING:
 MAPPABLE = ("id", "text", "vector", "scope", "category", "importance", "timestamp", "metadata")
 
 
-def parse_map(text: str) -> dict[str, str]:
-    """A column map as it is typed: `id=doc_id,text=content,vector=embedding`; raises `UsageError`."""
-    pairs = [pair.partition("=") for pair in text.split(",") if pair.strip()]
-    if not pairs or not all(key.strip() and column.strip() for key, _, column in pairs):
-        raise UsageError(
-            f"{text!r} is not a column map.", fix="Write it like id=doc_id,text=content,vector=embedding."
-        )
-    return {key.strip(): column.strip() for key, _, column in pairs}
-
-
 def generic(schema: pa.Schema, mapping: Mapping[str, str]) -> Dialect:
     """The dialect that `mapping` (our field to the table's column) describes.
 

@@ -44,12 +44,6 @@ def edited(row: CandidateRow, change: str, value: Any, *, now_ms: int) -> Candid
     return row.changed(raw_metadata=_patched(row, change, value, now_ms))
 
 
-def metadata_after(raw: str | None, change: str, value: Any, *, now_ms: int) -> str:
-    """The stored metadata string after a change of `edited`, for writing it for real."""
-    stored = CandidateRow("", "", None, None, 0.0, 0, raw, None)
-    return _patched(stored, change, value, now_ms)
-
-
 def _patched(row: CandidateRow, change: str, value: Any, now_ms: int) -> str:
     values: dict[str, Any] = dict(row.metadata.values)
     if change == "memory.tier":

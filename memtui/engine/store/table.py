@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,6 @@ from memtui.engine.core.errors import MemtuiError, RefusedError, StoreNotFoundEr
 from memtui.engine.dialects.base import Dialect
 from memtui.engine.dialects.generic import generic
 from memtui.engine.dialects.registry import detect
-from memtui.engine.store import sql
 from memtui.engine.store.errors import explained
 from memtui.engine.store.locate import TableLocation
 from memtui.engine.store.service_errors import refuse_web_page
@@ -323,11 +322,6 @@ class Store:
             columns=self.row_columns if columns is None else columns,
             with_row_id=with_row_id,
         )
-
-    @staticmethod
-    def column_in(column: str, values: Iterable[Any]) -> str:
-        """A condition that `column` is one of `values` (None: NULL); safe for any text."""
-        return sql.is_in(column, values)
 
     @property
     def _table_folder(self) -> Path | None:
