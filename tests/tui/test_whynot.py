@@ -15,6 +15,7 @@ from memtui.engine import Engine, Progress, RecallRequest, Verdict, explain, ope
 from memtui.tui.app import MemtuiApp
 from memtui.tui.dialogs.change_preview import ChangePreview
 from memtui.tui.dialogs.choose_memory import MemoryPick
+from memtui.tui.messages import AskRecall
 from memtui.tui.paint.glyphs import UNICODE
 from memtui.tui.screens.browse.screen import BrowseScreen
 from memtui.tui.screens.recall.screen import RecallScreen
@@ -315,3 +316,15 @@ async def test_hostile_memories_are_looked_into_harmlessly(keyword_engine: Engin
         await press(pilot, "escape", "p")
         assert isinstance(app.screen, WhatIfScreen)
         assert printable(screen_text(app))
+
+
+async def test_a_question_from_elsewhere_ends_on_its_answer_whatever_was_wished_before(keyword_engine):
+    async with running(keyword_engine) as (app, pilot):
+        await press(pilot, "2", "W")  # nothing was asked yet: the memory waits for a question
+        await until(pilot, lambda: "Ask a question: then you see why" in screen_text(app))
+        await press(pilot, "escape", "1")
+        app.post_message(AskRecall("kafka"))
+        await until(pilot, lambda: app.current_mode == "recall" and app.screen.state.trace is not None)
+        await settle(pilot)
+        assert not isinstance(app.screen, WhyNotScreen)
+        assert app.screen.state.trace is not None

@@ -94,6 +94,10 @@ class Explore(BoundPart[RecallState]):
         self._wanted = ""
         self.app.push_screen(WhyNotScreen(engine, trace, memory_id, self.what_if))
 
+    def want_none(self) -> None:
+        """Another question comes with its own wish: no memory waits for an answer any more."""
+        self._wanted = ""
+
     def answered(self, trace: Trace) -> None:
         """A question was answered: its stories are written, and a memory may have been waiting for that."""
         engine, form = self.session.engine, self.state.answered

@@ -185,6 +185,7 @@ class RecallScreen(BaseScreen):
             agent = "" if own and recipe is not None and recipe.of_agent else message.agent
             self.state = reduce.edit(self.state, agent=agent, scopes=None, everyone=False)
         if message.run:
+            self.explore.want_none()
             self._run()
 
     def ask(self, query: str) -> None:
