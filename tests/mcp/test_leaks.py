@@ -15,6 +15,7 @@ from mcp import MCPError
 from mcp.client import Client
 
 from memtui.engine import CaseBook, Engine, open_engine
+from memtui.engine.discovery import create_empty
 from memtui.mcp.door import Door
 from memtui.mcp.openclaw import openclaw_tools
 from memtui.mcp.server import make_server
@@ -97,7 +98,36 @@ def owned_store(folder: Path, *, foreign: bool) -> Path:
     return folder
 
 
-MAKERS = {"pro": pro_store, "owned": owned_store}
+def own_store(folder: Path, *, foreign: bool) -> Path:
+    """A store of memtui's own kind; the client's scope is agent:ops, and canaries are in others."""
+    import lancedb
+
+    create_empty(folder, DIMS)
+    table = lancedb.connect(folder).open_table("memories")
+
+    def made(id: str, text: str, at: int, scope: str, kept: Mapping[str, Any]) -> dict[str, Any]:
+        told = {"importance": 0.7, "category": "fact", "timestamp": NOW_MS - at * 1000, "scope": scope}
+        return {
+            "id": id,
+            "text": text,
+            "vector": text_vector(text, DIMS),
+            "metadata": json.dumps(kept),
+            **told,
+        }
+
+    rows = [
+        made(id, text, at * 3, "agent:ops", {}) for at, (id, text) in enumerate(zip(MINE, TEXTS, strict=True))
+    ]
+    if foreign:
+        rows += [
+            made(id, text, at, ("project:secretscope", "agent:secretscope")[at % 2], {"canary_key": CANARY})
+            for at, (id, text) in enumerate(zip(FOREIGN, FOREIGN_TEXTS, strict=True))
+        ]
+    table.add(pa.Table.from_pylist(rows, schema=table.schema))
+    return folder
+
+
+MAKERS = {"pro": pro_store, "owned": owned_store, "own": own_store}
 
 
 @pytest.fixture(params=["by words", "by meaning"])
