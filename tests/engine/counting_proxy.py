@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import http.client
-import random
 import threading
 import time
 from collections.abc import Iterator
@@ -42,9 +41,9 @@ class CountingProxy:
     delay_s: float = 0.0
     """Laid on every request."""
     failing: float = 0.0
-    """Share of requests that are answered 503."""
+    """Share of requests that are answered 503: with .01 every hundredth, so that no run is luckier than another."""
     cutting: float = 0.0
-    """Share of answers whose connection is cut in the middle of the body."""
+    """Share of answers whose connection is cut in the middle of the body, in the same way."""
     held: threading.Event | None = None
     """Where it is given, reads of more than `HELD` bytes wait until it is set."""
     holds: str = ""
@@ -52,11 +51,19 @@ class CountingProxy:
     waiting: int = 0
     """Requests that were held so far."""
     passed: list[Passed] = field(default_factory=list)
-    dice: random.Random = field(default_factory=lambda: random.Random(7))
+    asked: int = 0
+    """Requests that came so far."""
+    refused: int = 0
+    """How many of them were answered 503."""
 
     def since(self, mark: int) -> list[Passed]:
         """The requests after the first `mark`."""
         return self.passed[mark:]
+
+
+def _turn(count: int, share: float) -> bool:
+    """Whether it is the turn of a request that belongs to this share of all."""
+    return share > 0 and count % round(1 / share) == 0
 
 
 @contextmanager
@@ -81,7 +88,9 @@ def counting_proxy(service: str) -> Iterator[CountingProxy]:
                 proxy.waiting += 1
                 proxy.held.wait(120)
             with lock:
-                fails, cuts = (proxy.dice.random() < share for share in (proxy.failing, proxy.cutting))
+                proxy.asked += 1
+                fails, cuts = _turn(proxy.asked, proxy.failing), _turn(proxy.asked + 7, proxy.cutting)
+                proxy.refused += fails
             if fails:
                 with lock:
                     proxy.passed.append(Passed(self.command, self.path, 0))
