@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
-from memtui.engine import Engine, Progress, RecallRequest, Verdict, explain, open_engine
+from memtui.engine import CancelToken, Engine, Progress, RecallRequest, Verdict, explain, open_engine
 from memtui.tui.app import MemtuiApp
 from memtui.tui.dialogs.change_preview import ChangePreview
 from memtui.tui.dialogs.choose_memory import MemoryPick
@@ -192,11 +192,25 @@ async def test_a_remedy_on_the_memory_is_looked_for_and_staged_by_one_key(tmp_pa
         assert why.state.remedies is None  # they were of the answer before
 
 
-async def test_escape_stops_the_trying_of_remedies(demo_engine: Engine) -> None:
+async def test_escape_stops_the_trying_of_remedies(
+    demo_engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, looked = explain.find_remedies, threading.Event()
+
+    def endless(*given: Any, cancel: CancelToken, **more: Any) -> Any:
+        """Tried until somebody stops it."""
+        try:
+            while True:
+                whole(*given, cancel=cancel, **more)
+        finally:
+            looked.set()
+
+    monkeypatch.setattr(explain, "find_remedies", endless)
     async with asking_why(demo_engine, words="bastion-1.fernhill") as (app, pilot, screen):
         await pilot.press("f")
         await until(pilot, lambda: screen.state.trying is not None)
         await pilot.press("escape")
+        await until(pilot, looked.is_set)
         await settle(pilot)
         assert screen.state.trying is None
         assert screen.state.remedies is None
