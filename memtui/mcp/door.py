@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import secrets
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -44,6 +45,10 @@ MOST_NAMED = 12
 
 GLOBAL = "global"
 """The scope of what everybody may read."""
+
+
+_ID = re.compile(r"[0-9a-fA-F][0-9a-fA-F-]{5,35}")
+"""An id as the stores that are written to have them, or its beginning."""
 
 
 class Given(NamedTuple):
@@ -116,8 +121,11 @@ class Door:
     def begin(self, tool: str, arguments: Mapping[str, Any]) -> None:
         """Note a call that may write before it does: cut off, it stands in the journal of calls without an answer."""
         self._call.key = secrets.token_hex(6)
-        named = next((arguments[name] for name in ("id", "memoryId") if name in arguments), None)
-        self.record(tool, arguments, {"action": UNANSWERED, "id": named}, monotonic())
+        named = str(next((arguments[name] for name in ("id", "memoryId") if name in arguments), ""))
+        known = (
+            named if _ID.fullmatch(named) else ""
+        )  # whatever else a model sends is no id, and may be a secret
+        self.record(tool, arguments, {"action": UNANSWERED, "id": known}, monotonic())
 
     def record(
         self, tool: str, arguments: Mapping[str, Any], answer: Any, began: float, why: str = ""
