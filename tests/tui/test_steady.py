@@ -10,7 +10,7 @@ import pytest
 from textual.screen import Screen
 
 from memtui.patches.textual_painting import QuickApp
-from memtui.tui.startup.preload import NEVER, ROUNDS, SETTLED, UNTOUCHED_S, GcTuning
+from memtui.tui.startup.preload import MOST, NEVER, ROUNDS, SETTLED, UNTOUCHED_S, GcTuning
 
 
 class Ring:
@@ -38,11 +38,14 @@ def until_due() -> None:
 
 @pytest.fixture
 def thresholds() -> Iterator[tuple[int, int, int]]:
-    """The collector is left as it was found."""
+    """The collector as a user's program has it, with nothing to clear away of the tests before; then as it was."""
     before = gc.get_threshold()
-    yield before
-    gc.set_threshold(*before)
     gc.unfreeze()
+    gc.collect()
+    gc.set_threshold(700, 10, 10)
+    yield gc.get_threshold()
+    gc.set_threshold(*before)
+    gc.freeze()
 
 
 @pytest.mark.slow
@@ -65,7 +68,7 @@ async def test_the_collector_works_between_keys_and_leaves_nothing_behind(
         assert gone() is None
 
         held, left = grown_up()
-        held.rows = [[] for _ in range(SETTLED + SETTLED // 5)]
+        held.rows = [[] for _ in range(MOST - 2_000)]  # whatever else goes meanwhile, more than SETTLED came
         until_due()
         steady.tidy()
         assert not any(each is held for each in gc.get_objects()), "what came to stay is looked at again"
