@@ -9,6 +9,7 @@ import pytest
 from memtui.engine import MemtuiError
 from memtui.engine.store.object_store import ObjectFolder
 from memtui.engine.store.open import open_store
+from tests.engine.object_storage import options as reaching
 from tests.engine.odd_services import LOGIN, Answer, answering, not_http
 
 XML = b'<?xml version="1.0"?><Error><Code>TeapotIsShort</Code><Message>Stout.</Message></Error>'
@@ -33,15 +34,7 @@ ODD = {
 
 
 def options(endpoint: str) -> dict[str, str]:
-    return {
-        "endpoint": endpoint,
-        "region": "us-east-1",
-        "aws_access_key_id": "someone",
-        "aws_secret_access_key": "something",
-        "allow_http": "true",
-        "client_max_retries": "1",
-        "client_retry_timeout": "2",
-    }
+    return {**reaching(endpoint), "client_max_retries": "1", "client_retry_timeout": "2"}
 
 
 def told(error: MemtuiError, reason: str, remedy: str) -> None:
