@@ -47,8 +47,8 @@ GLOBAL = "global"
 """The scope of what everybody may read."""
 
 
-_ID = re.compile(r"[0-9a-fA-F][0-9a-fA-F-]{5,35}")
-"""An id as the stores that are written to have them, or its beginning."""
+_ID = re.compile(r"[0-9a-f]{6,8}|[0-9a-f]{8}-[0-9a-f-]{0,27}", re.IGNORECASE)
+"""A UUID, as the stores that are written to have them, or its beginning: a longer row of digits may be a key."""
 
 
 class Given(NamedTuple):
@@ -122,9 +122,8 @@ class Door:
         """Note a call that may write before it does: cut off, it stands in the journal of calls without an answer."""
         self._call.key = secrets.token_hex(6)
         named = str(next((arguments[name] for name in ("id", "memoryId") if name in arguments), ""))
-        known = (
-            named if _ID.fullmatch(named) else ""
-        )  # whatever else a model sends is no id, and may be a secret
+        # Whatever else a model sends is no id, and may be a secret.
+        known = named if _ID.fullmatch(named) else ""
         self.record(tool, arguments, {"action": UNANSWERED, "id": known}, monotonic())
 
     def record(

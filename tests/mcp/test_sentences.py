@@ -89,6 +89,17 @@ async def test_no_refusal_repeats_a_secret_in_whatever_argument_it_came(own: Ins
     assert SECRET[:24] not in kept
 
 
+async def test_what_only_looks_like_an_id_stays_out_of_the_journal_of_calls(own: Inside) -> None:
+    key = "9f86d081884c7d659a2feaa0c55ad015"
+    async with own.serve("--rw", "--as", "main") as client:
+        made = await answer(client, "memory_store", text=STATEMENT)
+        await refusal(client, "memory_update", id=key, importance=0.5)
+        await answer(client, "memory_update", id=made["id"], importance=0.5)
+    kept = "".join(each.read_text(encoding="utf-8") for each in own.folder.rglob("calls*.jsonl"))
+    assert made["id"] in kept
+    assert key not in kept
+
+
 async def test_a_scope_that_is_not_there_or_not_ours_is_named_with_the_next_step(own: Inside) -> None:
     async with own.serve("--rw") as person:
         await answer(person, "memory_store", text=STATEMENT, scope="project:kelp")
