@@ -46,7 +46,9 @@ def _far_search(outside: IoCache) -> tuple[str, ...]:
     if rows <= FAR_VECTORS:
         return ()
     megabytes = 4 * rows * (outside.pin.dims or 0) / 1e6
-    return (
-        f"No index leads the search by meaning: each question fetches {rows:,} vectors "
-        f"({megabytes:,.0f} MB) from object storage. Health, Indexes says what one would gain.",
-    )
+    fetched = f"{rows:,} vectors ({megabytes:,.0f} MB)"
+    if outside.pin.vectors_in_memory:
+        how = f"{fetched} were fetched from object storage, and are held while memtui runs"
+    else:
+        how = f"each question fetches {fetched} from object storage"
+    return (f"No index leads the search by meaning: {how}. Health, Indexes says what one would gain.",)

@@ -12,6 +12,7 @@ import numpy as np
 from memtui.engine.core.errors import MemtuiError, RerankError, UsageError
 from memtui.engine.recall import store_search
 from memtui.engine.recall.candidates import Floats, SimilarityCache
+from memtui.engine.recall.far_rows import far_rows
 from memtui.engine.recall.request import RecallRequest
 from memtui.engine.recall.rows import ROWS_KEPT, CandidateRow, rows_of
 from memtui.engine.recall.rows_at_hand import rows_at_hand
@@ -172,7 +173,7 @@ class IoCache:
 
         A database service searches where its vectors are: there it is 0, too.
         """
-        if self.pin.folder is not None or self.pin.where.startswith("db://"):
+        if not self.pin.on_object_storage:
             return 0
         if not any(_by_vector(key) for key in self._told):
             return 0
@@ -251,17 +252,18 @@ class IoCache:
         found |= {memory_id: row for memory_id in ids if (row := kept.get(memory_id)) is not None}
         missing = tuple(memory_id for memory_id in ids if memory_id not in found)
         if missing:
-            read = self.asked(
-                ("rows", missing),
-                "rows have to be read",
-                lambda: rows_of(self.pin.rows_by_id(missing, columns), self.pin.dialect),
-            )
+            read = self.asked(("rows", missing), "rows have to be read", lambda: self._read(missing, columns))
             if len(kept) > ROWS_KEPT:
                 kept.clear()
             fresh = {row.id: row for row in read}
             kept.update(fresh)
             found |= fresh
         return {memory_id: found[memory_id] for memory_id in ids if memory_id in found}
+
+    def _read(self, ids: Sequence[str], columns: Sequence[str]) -> Sequence[CandidateRow]:
+        if self.pin.on_object_storage:
+            return far_rows(self.pin).by_id(ids)
+        return rows_of(self.pin.rows_by_id(ids, columns), self.pin.dialect)
 
     def rerank(
         self, retrieval: RetrievalSettings, query: str, documents: Sequence[str], top_n: int, budget_ms: float

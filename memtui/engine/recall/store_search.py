@@ -10,6 +10,7 @@ import numpy as np
 
 from memtui.engine.core.javascript import trim, utf16_len
 from memtui.engine.recall.candidates import Floats
+from memtui.engine.recall.far_rows import FarRowsById
 from memtui.engine.recall.rows import CandidateRow, CandidateRows, rows_of
 from memtui.engine.recall.rows_at_hand import RowsById
 from memtui.engine.store import sql
@@ -17,9 +18,6 @@ from memtui.engine.store import sql
 if TYPE_CHECKING:
     from memtui.engine.dialects.base import Dialect
     from memtui.engine.store.snapshot import Snapshot
-    from memtui.engine.store.table import Store
-
-    Table = Snapshot | Store
 
 
 FETCH_FACTOR, FETCH_CAP = 20, 200
@@ -68,11 +66,22 @@ def scope_filter(dialect: Dialect, scopes: Sequence[str] | None) -> str | None:
 
 
 def nearest(
-    table: Table, query: Floats, *, k: int, where: str | None, metric: Literal["cosine", "l2"] = "cosine"
+    table: Snapshot, query: Floats, *, k: int, where: str | None, metric: Literal["cosine", "l2"] = "cosine"
 ) -> SearchResult:
-    """The `k` nearest rows by the engine's search, nearest first, with their distances."""
+    """The `k` nearest rows by the engine's search, nearest first, with their distances.
+
+    On object storage by cosine from the vectors in memory, where they are: the engine would fetch them all again.
+    """
+    far = table.on_object_storage
+    if far and metric == "cosine" and table.vectors_in_memory:
+        return nearest_in_memory(table, query, k=k, where=where)
+    vector = query.astype(np.float32).tolist()
+    if far:
+        found = table.vector_search(vector, k=k, metric=metric, where=where, with_row_id=True)
+        rows = FarRowsById(table, found.column("_rowid").to_pylist(), at_once=max(1, k // 2))
+        return SearchResult(rows, found.column("_distance").to_pylist(), k)
     found = table.vector_search(
-        query.astype(np.float32).tolist(),
+        vector,
         k=k,
         metric=metric,
         where=where,
@@ -86,11 +95,18 @@ def nearest_in_memory(pin: Snapshot, query: Floats, *, k: int, where: str | None
     if not pin.vectors_in_memory:
         return nearest(pin, query, k=k, where=where)
     found = pin.nearest(query.astype(np.float32).tolist(), k=k, where=where)
-    rows = RowsById(pin, found.row_ids.tolist(), read_columns(pin.dialect), at_once=max(1, k // 2))
+    rows = _by_row_id(pin, found.row_ids.tolist(), at_once=max(1, k // 2))
     return SearchResult(rows, found.distances.tolist(), k)
 
 
-def nearest_exact(table: Table, query: Floats, *, where: str | None) -> SearchResult:
+def _by_row_id(pin: Snapshot, row_ids: Sequence[int], *, at_once: int) -> CandidateRows:
+    """The rows with these row ids, read as they are walked."""
+    if pin.on_object_storage:
+        return FarRowsById(pin, row_ids, at_once=at_once)
+    return RowsById(pin, row_ids, read_columns(pin.dialect), at_once=at_once)
+
+
+def nearest_exact(table: Snapshot, query: Floats, *, where: str | None) -> SearchResult:
     """All rows by cosine distance in double precision (disableNativeCosine); a zero norm counts as cosine 0."""
     import pyarrow as pa
 
@@ -122,9 +138,9 @@ def by_agent_words(pin: Snapshot, text: str, *, k: int, where: str | None) -> Se
 def by_words_in_memory(pin: Snapshot, text: str, *, k: int, where: str | None) -> SearchResult:
     """`by_words` from the words in memory, where they are: rows count alike before and after they are folded.
 
-    Of a table on this machine rows are read as they are walked, and not those that are at hand.
+    Rows are read as they are walked, and not those that are at hand; behind a service all at once.
     """
-    if pin.folder is None:
+    if pin.folder is None and not pin.on_object_storage:
         return by_words(pin, text, k=k, where=where)
     counted = pin.words_in_memory(text, k=k, where=where)
     if counted is not None:
@@ -132,19 +148,23 @@ def by_words_in_memory(pin: Snapshot, text: str, *, k: int, where: str | None) -
     else:
         found = pin.fts_search(text, k=k, where=where, with_row_id=True)
         row_ids, scores = found.column("_rowid").to_pylist(), found.column("_score").to_pylist()
-    return SearchResult(RowsById(pin, row_ids, read_columns(pin.dialect), at_once=max(1, k // 2)), scores, k)
+    return SearchResult(_by_row_id(pin, row_ids, at_once=max(1, k // 2)), scores, k)
 
 
-def by_words(table: Table, text: str, *, k: int, where: str | None) -> SearchResult:
+def by_words(table: Snapshot, text: str, *, k: int, where: str | None) -> SearchResult:
     """The `k` best rows for the words of `text` by the full-text index; raises MemtuiError where there is none.
 
     Which of equal rows come first, and which stand at the cut, depends on `k`.
     """
+    if table.on_object_storage:
+        ranked = table.fts_search(text, k=k, where=where, with_row_id=True)
+        rows = FarRowsById(table, ranked.column("_rowid").to_pylist())
+        return SearchResult(rows, ranked.column("_score").to_pylist(), k)
     found = table.fts_search(text, k=k, where=where, columns=read_columns(table.dialect))
     return SearchResult(CandidateRows(found, table.dialect), found.column("_score").to_pylist(), k)
 
 
-def by_substring(table: Table, text: str, *, where: str | None) -> SearchResult:
+def by_substring(table: Snapshot, text: str, *, where: str | None) -> SearchResult:
     """Every row that holds the whole trimmed text, best field first, newer before older (spec/retrieval 2.4)."""
     needle = trim(text).lower()
     if not needle:

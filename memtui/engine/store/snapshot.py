@@ -133,6 +133,11 @@ class Snapshot:
         self._derived: dict[Hashable, Any] = {}
         self._deriving = threading.RLock()  # one value may be made of another
 
+    @property
+    def on_object_storage(self) -> bool:
+        """Whether each read is a request to a service of objects; a database service is none."""
+        return self.folder is None and not self.where.startswith("db://")
+
     @cached_property
     def vector_index(self) -> str:
         """The kind of the index on the vector column, as the table names it; empty without one."""
@@ -340,10 +345,14 @@ class Snapshot:
 
     @cached_property
     def vectors_in_memory(self) -> bool:
-        """Whether `nearest` can answer: a table on this machine, small enough, without an index on its vectors."""
+        """Whether `nearest` can answer: a table small enough, without an index on its vectors, and no service's.
+
+        On object storage, too: there each question would fetch all of them again.
+        """
         from memtui.engine.store.vector_matrix import MOST_BYTES
 
-        if self._vectors is None or self.folder is None or self.dims is None:
+        near = self.folder is not None or self.on_object_storage
+        if self._vectors is None or not near or self.dims is None:
             return False
         if 4 * self.rows * self.dims > MOST_BYTES:
             return False
@@ -361,6 +370,19 @@ class Snapshot:
         assert self._vectors is not None  # asked only where `vectors_in_memory`
         matrix = self._vectors.matrix(self)
         return matrix.nearest(question, k, self._among(where, matrix.addresses))
+
+    @property
+    def holds_vectors(self) -> bool:
+        """Whether the vectors of this version are in memory already."""
+        return self._vectors is not None and self.vectors_in_memory and self._vectors.holds(self.version)
+
+    def held_vectors(self, row_ids: Sequence[int]) -> Mapping[int, Any]:
+        """The vectors of these rows by row id, out of memory; none of a row without a usable one.
+
+        They are read where they are not there yet: asked only where `vectors_in_memory`.
+        """
+        assert self._vectors is not None
+        return self._vectors.matrix(self).stored(row_ids)
 
     def words_in_memory(self, text: str, *, k: int, where: str | None = None) -> FoundWords | None:
         """As `fts_search`, every memory counted alike, folded into the index or not; None where the library is asked.

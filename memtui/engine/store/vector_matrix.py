@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -68,6 +69,26 @@ class VectorMatrix:
     row_ids: Addresses
     units: Units
     """[n, dims]; a row without a usable vector is all NaN."""
+    lengths: Units
+    """[n] of the vectors as stored; NaN without a usable one."""
+
+    def stored(self, row_ids: Sequence[int]) -> dict[int, Units]:
+        """The vectors of these rows by row id, but for rounding as they are stored; those without one are left out."""
+        wanted = np.asarray(row_ids, np.uint64)
+        if not len(self.row_ids) or not wanted.size:
+            return {}
+        order, ids = self._by_row_id
+        place = np.minimum(np.searchsorted(ids, wanted), len(ids) - 1)
+        at = order[place]
+        good = (ids[place] == wanted) & ~np.isnan(self.lengths[at])
+        found = self.units[at[good]] * self.lengths[at[good], None]
+        return dict(zip(wanted[good].tolist(), found, strict=True))
+
+    @cached_property
+    def _by_row_id(self) -> tuple[np.ndarray[Any, np.dtype[np.int64]], Addresses]:
+        """The places in the order of row ids, and these ids: of some tables they are no addresses."""
+        order = np.argsort(self.row_ids, kind="stable")
+        return order, self.row_ids[order]
 
     def nearest(self, question: Units, k: int, among: np.ndarray[Any, np.dtype[np.bool_]] | None) -> Found:
         """The `k` rows with the highest cosine to `question` (any length above 0), the nearest first.
@@ -116,26 +137,32 @@ class VectorCache:
         addresses, row_ids = addressed(pin, None)
         dims = pin.dims or 1
         units = np.full((len(addresses), dims), np.nan, np.float32)
+        lengths = np.full(len(addresses), np.nan, np.float32)
         fresh = np.ones(len(addresses), bool)
         if old is not None and old.units.shape[1] == dims and len(old.addresses):
             at = np.minimum(np.searchsorted(old.addresses, addresses), len(old.addresses) - 1)
             fresh = old.addresses[at] != addresses
             units[~fresh] = old.units[at[~fresh]]
+            lengths[~fresh] = old.lengths[at[~fresh]]
         if fresh.all():
-            self._fill(pin, addresses, units)
+            self._fill(pin, addresses, units, lengths)
         else:
-            self._take(pin, np.flatnonzero(fresh), row_ids, units)
+            self._take(pin, np.flatnonzero(fresh), row_ids, units, lengths)
         units.setflags(write=False)
-        return VectorMatrix(pin.version, addresses, row_ids, units)
+        return VectorMatrix(pin.version, addresses, row_ids, units, lengths)
 
-    def _fill(self, pin: Pinned, addresses: Addresses, units: Units) -> None:
+    def holds(self, version: int) -> bool:
+        """Whether the vectors of this version are in memory now."""
+        return self._kept is not None and self._kept.version == version
+
+    def _fill(self, pin: Pinned, addresses: Addresses, units: Units, lengths: Units) -> None:
         """Every vector, in the order of the files."""
         column = str(pin.dialect.columns.vector)
         for batch in pin.scan([column, ADDRESS], batch_size=BATCH):
             places = np.searchsorted(addresses, batch.column(ADDRESS).to_numpy(zero_copy_only=False))
-            self._put(batch.column(column), places, units)
+            self._put(batch.column(column), places, units, lengths)
 
-    def _take(self, pin: Pinned, places: Any, row_ids: Addresses, units: Units) -> None:
+    def _take(self, pin: Pinned, places: Any, row_ids: Addresses, units: Units, lengths: Units) -> None:
         """The vectors at `places` only."""
         column = str(pin.dialect.columns.vector)
         for start in range(0, len(places), BATCH):
@@ -144,10 +171,10 @@ class VectorCache:
             got = {int(row): at for at, row in enumerate(table.column("_rowid").to_pylist())}
             here = np.array([at for at in part if int(row_ids[at]) in got], np.int64)
             order = [got[int(row_ids[at])] for at in here]
-            self._put(table.take(order).column(column).combine_chunks(), here, units)
+            self._put(table.take(order).column(column).combine_chunks(), here, units, lengths)
 
-    def _put(self, stored: Any, places: Any, units: Units) -> None:
-        """Vectors as stored into their places, at length 1."""
+    def _put(self, stored: Any, places: Any, units: Units, into: Units) -> None:
+        """Vectors as stored into their places, at length 1, and their lengths."""
         valid = stored.is_valid().to_numpy(zero_copy_only=False)
         flat = stored.flatten().to_numpy(zero_copy_only=False).astype(np.float32, copy=False)
         dims = units.shape[1]
@@ -155,6 +182,7 @@ class VectorCache:
         lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
         good = (lengths > 0) & np.isfinite(lengths)
         units[places[valid][good]] = rows[good] / lengths[good, None].astype(np.float32)
+        into[places[valid][good]] = lengths[good]
         self.read += len(rows)
 
 

@@ -12,6 +12,7 @@ from memtui.engine.core.progress import CancelToken
 from memtui.engine.recall.asker import by_own_rules, uncounted
 from memtui.engine.recall.candidates import CandidatePool, Floats
 from memtui.engine.recall.context import RecallContext
+from memtui.engine.recall.far_rows import whole_rows
 from memtui.engine.recall.io_cache import IoCache, check_dims, question_vector
 from memtui.engine.recall.recipes.base import Recipe, Resolved
 from memtui.engine.recall.recipes.mem_engine import prompt_block, receipt, scope_rules, selection, trust
@@ -477,7 +478,7 @@ class _Engine:
         return packed, replace(story, parts={**story.parts, "budget": packed.receipt})
 
     def _memories(self, pool: CandidatePool) -> dict[str, Memory]:
-        table = self.pin.rows_by_id([row.id for row in pool.rows], list(self.pin.row_columns))
+        table = whole_rows(self.pin, [row.id for row in pool.rows])
         return {memory.id: memory for memory in self.pin.dialect.to_memories(table, self.now_ms)}
 
 

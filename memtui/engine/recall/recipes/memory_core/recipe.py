@@ -18,6 +18,7 @@ from memtui.engine.core.progress import CancelToken
 from memtui.engine.recall.asker import by_whoever
 from memtui.engine.recall.candidates import CandidatePool, DroppedHit, Floats, Hit
 from memtui.engine.recall.context import RecallContext
+from memtui.engine.recall.far_rows import whole_rows
 from memtui.engine.recall.io_cache import IoCache, check_dims, question_vector
 from memtui.engine.recall.knob import LIMIT, Knob
 from memtui.engine.recall.lanes import Lane, ranked
@@ -332,7 +333,7 @@ class _Run:
 
     def _memories(self, pool: CandidatePool) -> dict[str, Memory]:
         pin = self.outside.pin
-        table = pin.rows_by_id([row.id for row in pool.rows], list(pin.row_columns))
+        table = whole_rows(pin, [row.id for row in pool.rows])
         return {memory.id: memory for memory in pin.dialect.to_memories(table, self.now_ms)}
 
 

@@ -15,6 +15,7 @@ from memtui.engine.recall.asker import by_whoever
 from memtui.engine.recall.candidates import CandidatePool, Floats
 from memtui.engine.recall.confidence import confidence
 from memtui.engine.recall.context import RecallContext
+from memtui.engine.recall.far_rows import whole_rows
 from memtui.engine.recall.io_cache import IoCache, check_dims, question_vector
 from memtui.engine.recall.lanes import Lane, blank, ranked
 from memtui.engine.recall.recipes.base import Recipe, Resolved
@@ -367,7 +368,7 @@ class MemtuiRun:
         return StageRecord(name, title, "search", blank(pool), outcome, self.pin.rows, ms)
 
     def _memories(self, pool: CandidatePool) -> dict[str, Memory]:
-        table = self.pin.rows_by_id([row.id for row in pool.rows], list(self.pin.row_columns))
+        table = whole_rows(self.pin, [row.id for row in pool.rows])
         return {memory.id: memory for memory in self.pin.dialect.to_memories(table, self.now_ms)}
 
 

@@ -10,6 +10,7 @@ from memtui.engine.core.errors import MemtuiError, UsageError
 from memtui.engine.dialects.base import OWNER
 from memtui.engine.metadata.categories import filter_candidates, matches
 from memtui.engine.recall.candidates import DroppedHit, Floats, Hit
+from memtui.engine.recall.far_rows import far_rows
 from memtui.engine.recall.io_cache import IoCache
 from memtui.engine.recall.lanes import Lane
 from memtui.engine.recall.recipes.memtui import pairs
@@ -169,6 +170,13 @@ def _holding(search: MemtuiSearch, wanted: Sequence[str]) -> list[CandidateRow]:
     def read() -> list[CandidateRow]:
         import pyarrow as pa
 
+        if pin.on_object_storage:  # vectors beside the texts that are looked through would all be fetched
+            held = [
+                each
+                for batch in pin.scan([], where=where, with_row_id=True)
+                for each in batch.column("_rowid").to_pylist()
+            ]
+            return far_rows(pin).by_row_id(held[:WIDEST])
         read: list[CandidateRow] = []
         for batch in pin.scan(read_columns(pin.dialect), where=where):
             read += rows_of(pa.Table.from_batches([batch]), pin.dialect)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from memtui.engine.metadata.read import coerce_timestamp
+from memtui.engine.recall.far_rows import far_rows
 from memtui.engine.recall.recipes.memtui.question import words_of
 from memtui.engine.recall.rows import unwrapped
 
@@ -134,7 +135,9 @@ def _survey(pin: Snapshot, where: str | None, check: Callable[[], None]) -> Surv
     columns = pin.dialect.columns
     names = (columns.id, columns.text, columns.scope, columns.timestamp, columns.created, columns.metadata)
     reading = _Reading(max(1, -(-pin.count(where) // SAMPLE)))
-    for batch in pin.scan([name for name in dict.fromkeys(names) if name], where=where):
+    wanted = [name for name in dict.fromkeys(names) if name]
+    far = pin.on_object_storage  # there the rows that are found would be fetched a second time
+    for batch in far_rows(pin).scan(where) if far else pin.scan(wanted, where=where):
         check()
         _read(reading, batch, pin.dialect)
     order = sorted(range(len(reading.members)), key=lambda at: reading.members[at][:2])

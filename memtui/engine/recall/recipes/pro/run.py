@@ -11,6 +11,7 @@ from memtui.engine.core.progress import CancelToken
 from memtui.engine.recall import lanes
 from memtui.engine.recall.candidates import CandidatePool, Floats
 from memtui.engine.recall.context import RecallContext, Route, StageContext
+from memtui.engine.recall.far_rows import whole_rows
 from memtui.engine.recall.io_cache import (
     IoCache,
     RerankAnswer,
@@ -301,7 +302,7 @@ class Run:
         return answer
 
     def _memories(self, pool: CandidatePool) -> dict[str, Memory]:
-        table = self.pin.rows_by_id([row.id for row in pool.rows], list(self.pin.row_columns))
+        table = whole_rows(self.pin, [row.id for row in pool.rows])
         return {memory.id: memory for memory in self.pin.dialect.to_memories(table, self.plan.now_ms)}
 
 
