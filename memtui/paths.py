@@ -9,6 +9,9 @@ from pathlib import Path
 FOLDER_VARIABLES = ("MEMTUI_CONFIG_DIR", "MEMTUI_STATE_DIR", "MEMTUI_CACHE_DIR")
 """Each moves one folder; without it the platform's own place is taken."""
 
+_HOST_VARIABLES = ("OPENCLAW_", "CLAWDBOT_")
+"""How the variables begin that say where the agents of this machine keep their sessions and settings."""
+
 
 def config_dir(environ: Mapping[str, str] = os.environ) -> Path:
     """Where config.toml, keys.toml and the user's themes are."""
@@ -18,6 +21,13 @@ def config_dir(environ: Mapping[str, str] = os.environ) -> Path:
 def state_dir(environ: Mapping[str, str] = os.environ) -> Path:
     """Where journals, saved questions and the state of the screen are kept."""
     return _folder("state", environ)
+
+
+def of_another_home(environ: Mapping[str, str], home: Path) -> dict[str, str]:
+    """`environ` with the agents of the user whose home is `home`; memtui's own folders stay where they are."""
+    own = {name: str(_folder(name.split("_")[1].lower(), environ)) for name in FOLDER_VARIABLES}
+    kept = {k: v for k, v in environ.items() if k != "USERPROFILE" and not k.startswith(_HOST_VARIABLES)}
+    return {**kept, **own, "HOME": str(home)}
 
 
 def store_state_dir(uri: str, environ: Mapping[str, str] = os.environ) -> Path:

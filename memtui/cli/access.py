@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
 
     rules = _rules(args.policy) if args.policy else []
     engine = open_for(args)
-    rights = read_rights(engine, os.environ, Path.cwd())
+    rights = read_rights(engine, engine.environ, Path.cwd())
     matrix = rights.matrix
     if rules and rights.access is None:
         raise MemtuiError(
@@ -59,10 +59,10 @@ def run(args: argparse.Namespace) -> int:
             hunt_leaks,
         )
 
-        leaks = hunt_leaks(engine, rights, os.environ, Path.cwd())
+        leaks = hunt_leaks(engine, rights, engine.environ, Path.cwd())
     if args.json:
         document = {
-            **_placed(matrix.as_json(), rights.source),
+            **_placed(matrix.as_json(), rights.source, engine.environ),
             "broken": [each.as_json() for each in broken],
             "config": rights.source or None,
         }
@@ -87,13 +87,13 @@ def run(args: argparse.Namespace) -> int:
     return 1 if broken else 0
 
 
-def _placed(document: dict[str, Any], source: str) -> dict[str, Any]:
+def _placed(document: dict[str, Any], source: str, environ: Mapping[str, str]) -> dict[str, Any]:
     """The document with the line of the configuration that makes each cell so, where one does."""
     from memtui.engine.configuration import list_places, open_config, rule_place
 
     config = Path(source) if source else None
     try:
-        places = list_places(open_config(os.environ, Path.cwd(), path=config)) if config else {}
+        places = list_places(open_config(environ, Path.cwd(), path=config)) if config else {}
     except MemtuiError:
         places = {}
     for cell in document["cells"]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,11 +37,12 @@ def run(args: argparse.Namespace) -> int:
 
     if args.do:
         engine = open_to_change(args)
-        reach = reach_of(engine, args.id, os.environ, Path.cwd())
+        reach = reach_of(engine, args.id, engine.environ, Path.cwd())
         return carry_out(engine, plan_mends(engine, reach, _mends(reach, args.do)), args)
     if args.dry_run or args.yes or args.break_lock:
         raise UsageError("There is nothing to do.", fix="Say what: --do same=archive, for example.")
-    reach = reach_of(open_for(args), args.id, os.environ, Path.cwd())
+    engine = open_for(args)
+    reach = reach_of(engine, args.id, engine.environ, Path.cwd())
     if args.json:
         print_json(reach.as_json())
         return 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -267,7 +266,7 @@ def _from_sessions(args: argparse.Namespace, engine: Engine, book: CaseBook) -> 
     from memtui.engine.witness import make_cases
 
     since = moment_since(args.since, wall_clock())
-    made = make_cases(engine, os.environ, Path.cwd(), since_ms=since, agent=args.agent)
+    made = make_cases(engine, engine.environ, Path.cwd(), since_ms=since, agent=args.agent)
     if made.cases:
         book.put_all(made.cases)
     if args.json:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 from pathlib import Path
 
 from memtui.cli.open_store import open_for, wall_clock
@@ -26,7 +25,7 @@ def run(args: argparse.Namespace) -> int:
 
     engine = open_for(args)
     since = moment_since(args.since, wall_clock()) if args.since else 0
-    events, history = injection_events(engine, os.environ, Path.cwd(), since_ms=since)
+    events, history = injection_events(engine, engine.environ, Path.cwd(), since_ms=since)
     if args.json:
         print_json(
             {

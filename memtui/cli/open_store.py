@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +51,17 @@ def demo_store() -> Path:
     return build_demo(demo_folder(cache_dir()), now_ms=wall_clock())
 
 
+def agents_environ(args: argparse.Namespace) -> Mapping[str, str]:
+    """Where the agents of the named store are looked for: this machine, for the demo store its own home."""
+    from memtui.engine.demo import demo_folder, demo_home
+    from memtui.paths import cache_dir, of_another_home
+
+    folder = demo_folder(cache_dir())
+    if args.store not in (DEMO, str(folder)):
+        return os.environ
+    return of_another_home(os.environ, demo_home(folder))
+
+
 def app_options(args: argparse.Namespace) -> dict[str, Any]:
     """What `open_engine` needs beside the target: settings, embedding, table, columns."""
     settings = load_settings(settings_file(), os.environ)
@@ -70,7 +81,7 @@ def open_for(
     return open_engine(
         target,
         now=now,
-        environ=os.environ,
+        environ=agents_environ(args),
         cwd=Path.cwd(),
         writable=writable,
         state=state_dir(os.environ),

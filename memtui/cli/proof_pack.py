@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 from pathlib import Path
 
 from memtui.cli.open_store import open_for
@@ -37,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(f"{file} exists already.", fix="Name a new file.")
     engine = open_for(args)
     ids = find_subject(engine, args.subject) if args.subject is not None else [args.what[0]]
-    document = collect_proof(engine, ids, os.environ, Path.cwd(), subject=args.subject or "")
+    document = collect_proof(engine, ids, engine.environ, Path.cwd(), subject=args.subject or "")
     sums = write_pack(document, file)
     if args.json:
         print_json(

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from memtui.cli.open_store import agents_environ
 from memtui.cli.output import print_json, print_text
 from memtui.cli.sessions import store_or_none
 from memtui.cli.show import moment
@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
 
     replayed = replay_session(
         args.session,
-        os.environ,
+        agents_environ(args),
         Path.cwd(),
         engine=store_or_none(args),
         only=args.turn,

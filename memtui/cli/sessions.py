@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memtui.cli.open_store import open_for, wall_clock
+from memtui.cli.open_store import agents_environ, open_for, wall_clock
 from memtui.cli.output import print_json, print_table, print_text, warning
 from memtui.cli.show import moment
 from memtui.engine import MemtuiError
@@ -34,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
 
     since = moment_since(args.since, wall_clock()) if args.since else 0
     found = list_sessions(
-        os.environ, Path.cwd(), engine=store_or_none(args), agent=args.agent, since_ms=since
+        agents_environ(args), Path.cwd(), engine=store_or_none(args), agent=args.agent, since_ms=since
     )
     if args.json:
         print_json({"schema": "memtui.sessions.v1", "sessions": [each.as_json() for each in found]})

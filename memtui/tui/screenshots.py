@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,7 +13,8 @@ from typing import cast
 from textual import events
 from textual.pilot import Pilot
 
-from memtui.engine.demo import write_sessions
+from memtui.engine.demo import build_demo, demo_folder, demo_home
+from memtui.paths import cache_dir
 from memtui.tui.app import MemtuiApp
 from memtui.tui.appearance import Look
 from memtui.tui.bound_panel import BoundPanel
@@ -102,12 +102,9 @@ CONFIGURATION = """{
 """
 
 
-def write_configuration(home: Path) -> Path:
-    """An agent's configuration in `home`; the folder that was made for it."""
-    folder = home / ".openclaw"
-    folder.mkdir()
-    (folder / "openclaw.json").write_text(CONFIGURATION, encoding="utf-8")
-    return folder
+def write_configuration(home: Path) -> None:
+    """Put an agent's configuration beside the sessions in `home`."""
+    (home / ".openclaw" / "openclaw.json").write_text(CONFIGURATION, encoding="utf-8")
 
 
 QUIET_S = 60.0
@@ -129,8 +126,6 @@ class Shot:
     """What to type into the line that the keys have opened."""
     then: tuple[str, ...] = ()
     """Keys to press after that."""
-    sessions: bool = False
-    """Whether the demo's agents have had sessions."""
     called: bool = False
     """Whether agents have called: events of a host, played on the demo store."""
     configured: bool = False
@@ -160,22 +155,21 @@ SHOTS = (
     Shot("why-not", ("3",), (NARROW, NORMAL, WIDE), text=WINDOW, then=("e", "1", "m", "G", "W")),
     Shot("what-if", ("3",), (NARROW, NORMAL, WIDE), text=WINDOW, then=("e", "1", "p", *"jjjjjj", "L")),
     Shot("import", ("5", "enter"), (NORMAL,), text=f"~/{NAME}", then=("n", "t", "o")),
-    Shot("audit-turn", ("8", "R"), (NARROW, NORMAL, WIDE), sessions=True),
-    Shot("audit-access", ("8", _NEXT, "l", "l"), (NARROW, NORMAL, WIDE), sessions=True),
-    Shot("audit-leak", ("8", _NEXT, _NEXT), (NARROW, NORMAL, WIDE), sessions=True),
-    Shot("audit-reach", ("8", "X"), (NARROW, NORMAL, WIDE), sessions=True),
+    Shot("audit-turn", ("8", "R"), (NARROW, NORMAL, WIDE)),
+    Shot("audit-access", ("8", _NEXT, "l", "l"), (NARROW, NORMAL, WIDE)),
+    Shot("audit-leak", ("8", _NEXT, _NEXT), (NARROW, NORMAL, WIDE)),
+    Shot("audit-reach", ("8", "X"), (NARROW, NORMAL, WIDE)),
     Shot("agents", ("0",), (NARROW, NORMAL, WIDE), called=True),
     Shot("agents-rights", ("0", _NEXT), (NORMAL,), called=True),
-    Shot("capture", ("7", "enter", "j"), (NARROW, NORMAL, WIDE), sessions=True),
+    Shot("capture", ("7", "enter"), (NARROW, NORMAL, WIDE)),
     Shot(
         "capture-funnel",
         ("3",),
         (NARROW, NORMAL, WIDE),
         text=QUESTION,
         then=("7", _NEXT, _NEXT, "X"),
-        sessions=True,
     ),
-    Shot("capture-jobs", ("7", _NEXT, _NEXT, _NEXT, "enter"), (NARROW, NORMAL, WIDE), sessions=True),
+    Shot("capture-jobs", ("7", _NEXT, _NEXT, _NEXT, "enter"), (NARROW, NORMAL, WIDE)),
     Shot("health-doctor", ("9",), (NARROW, NORMAL, WIDE), configured=True),
     Shot("health-indexes", ("9", _NEXT), (NARROW, NORMAL, WIDE)),
     Shot("health-versions", ("9", _NEXT, _NEXT, "enter"), (NARROW, NORMAL, WIDE)),
@@ -201,12 +195,8 @@ async def take(
 ) -> Path:
     """Run the app without a terminal at `size`, press the keys, write the picture into `folder`."""
     write_notes(Path(environ["HOME"]))
-    home = Path(environ["HOME"])
-    state = write_sessions(home, now()) if shot.sessions else None
-    for path in () if state is None else state.rglob("*.jsonl"):
-        os.utime(path, (now() / 1000, now() / 1000))  # lists are in the order of these times
     if shot.configured:
-        state = write_configuration(home)
+        write_configuration(demo_home(build_demo(demo_folder(cache_dir(environ)), now_ms=now())))
     app = MemtuiApp("demo", opener=opener, now=now, environ=environ, look=Look(theme=shot.theme))
     async with app.run_test(size=size) as pilot:
         await _settle(pilot)
@@ -224,8 +214,6 @@ async def take(
             await pilot.press(key)
             await _settle(pilot)
         picture = app.export_screenshot(title=f"memtui  {shot.name}  {size[0]}x{size[1]}")
-    if state is not None:
-        shutil.rmtree(state)  # the other pictures are of a home without agents
     for place in ("MEMTUI_CACHE_DIR", "MEMTUI_STATE_DIR"):
         shutil.rmtree(environ[place], ignore_errors=True)  # each picture is of a console that nobody has used
     path = folder / file_name(shot, size)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import uuid
 from pathlib import Path
 from typing import Any
@@ -39,7 +40,7 @@ def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Engine:
     engine = open_engine(
         tmp_path / "store",
         now=lambda: NOW_MS,
-        environ={},
+        environ=os.environ,
         cwd=tmp_path,
         writable=True,
         state=tmp_path / "state",

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from memtui.engine.demo.build import GENERATION, DemoMark, build_demo, demo_folder, is_complete, read_mark
-from memtui.engine.demo.sessions import write_sessions
+from memtui.engine.demo.content import DemoQuestion, questions
+from memtui.engine.demo.sessions import demo_home
 
 __all__ = [
     "GENERATION",
     "DemoMark",
+    "DemoQuestion",
     "build_demo",
     "demo_folder",
+    "demo_home",
     "is_complete",
+    "questions",
     "read_mark",
-    "write_sessions",
 ]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from memtui.engine.core.errors import MemtuiError, RefusedError
 from memtui.engine.core.progress import CancelToken, OnProgress, Progress
 from memtui.engine.demo.rows import DAY_MS
+from memtui.engine.demo.sessions import demo_home, write_sessions
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
 
 # Where the demo store lies, and how a folder is known to be one.
 
-GENERATION = 1
-"""Counts up with every change of the demo's memories; a demo of another generation is made anew."""
+GENERATION = 2
+"""Counts up with every change of the demo's memories or sessions; a demo of another generation is made anew."""
 
 MARK_FILE = "demo.json"
 
@@ -140,6 +141,7 @@ def _fill(making: Path, now_ms: int, on_progress: OnProgress | None, cancel: Can
         on_progress(Progress("writing the demo store", 0, table.num_rows))
     create_own(making, table)
     cancel.check()
+    write_sessions(demo_home(making), now_ms)
     write_mark(making, DemoMark(GENERATION, now_ms, table.num_rows))
     if on_progress:
         on_progress(Progress("writing the demo store", table.num_rows, table.num_rows))

@@ -62,6 +62,8 @@ class DemoQuestion:
     unexpected: tuple[str, ...] = ()
     scopes: tuple[str, ...] | None = None
     """Only memories of these scopes; None asks the whole store."""
+    offered: str = ""
+    """What it is about, in a few words, for a person who has asked nothing yet; blank ones are not offered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +97,7 @@ def questions() -> tuple[DemoQuestion, ...]:
             expected=tuple(each["expected"]),
             unexpected=tuple(each.get("unexpected", ())),
             scopes=tuple(each["scopes"]) if "scopes" in each else None,
+            offered=each.get("offered", ""),
         )
         for each in _toml("questions.toml")["question"]
     )

@@ -85,18 +85,19 @@ def opener(environ: Mapping[str, str], cwd: Path, **options: Any) -> Opener:
         target: str | None, now: Clock, report: Callable[[Progress], None], cancel: CancelToken
     ) -> Engine | NothingFound | SeveralFound:
         from memtui.engine import open_engine
-        from memtui.paths import state_dir
+        from memtui.engine.demo import demo_home
+        from memtui.paths import of_another_home, state_dir
 
-        given = {"state": state_dir(environ), **options}
+        given = {"state": state_dir(environ), "environ": environ, **options}
         if target == DEMO:
             target = str(_demo_store(environ, now))
         if target is not None and _is_demo(target, environ):
-            given["writable"] = True
+            given |= {"writable": True, "environ": of_another_home(environ, demo_home(Path(target)))}
         elif target is None:
             unsure = _look(environ, cwd, options.get("settings"))
             if unsure is not None:
                 return unsure
-        return open_engine(target, now=now, environ=environ, cwd=cwd, **given)
+        return open_engine(target, now=now, cwd=cwd, **given)
 
     return open_target
 

@@ -37,6 +37,8 @@ class Choice:
     hint: str = ""
     value: object = None
     key: str = ""
+    apart: bool = False
+    """Whether a blank line stands before it, as before the first of another kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +151,9 @@ class StatePanel(Widget, can_focus=True):
             lines.append(Content())
             letters = self.letters
             caps = [f"{each or ' '}  " if any(letters) else "" for each in letters]
-            lines += [self._choice(i, caps[i], choice, width) for i, choice in enumerate(state.choices)]
+            for i, choice in enumerate(state.choices):
+                lines += [Content()] if choice.apart else []
+                lines.append(self._choice(i, caps[i], choice, width))
         if state.skeleton:
             lines.append(Content())
             bone = glyphs.skeleton

@@ -124,8 +124,12 @@ class CaptureScreen(BaseScreen):
         elif session.revision != self._revision:
             self._revision, self._engine = session.revision, session.engine
             if not self.state.talks:
+                environ = session.engine.environ
                 self.call(
-                    FIND, lambda token, report: working.found(), self._have_talks, failed=self._no_talks
+                    FIND,
+                    lambda token, report: working.found(environ),
+                    self._have_talks,
+                    failed=self._no_talks,
                 )
             self.state = replace(self.state, plans={})
             self._deciding.read_inbox()

@@ -42,13 +42,13 @@ MOST_SESSIONS = 50
 RECIPE = "memtui"
 
 
-def found() -> list[Talk]:
+def found(environ: Mapping[str, str]) -> list[Talk]:
     """The agents' own sessions, the newest first."""
     from memtui.engine.witness import (
         find_sessions,
     )
 
-    sessions = [each for each in find_sessions(os.environ, Path.cwd()) if each.form == "jsonl"]
+    sessions = [each for each in find_sessions(environ, Path.cwd()) if each.form == "jsonl"]
     sessions.sort(key=lambda each: -each.modified_ms)
     heads = Counter(each.id[:8] for each in sessions)
     return [

@@ -363,6 +363,8 @@ class RecallScreen(BaseScreen):
             self.choose(scopes=None, everyone=True)
         elif choice.name == "category":
             self.choose(category=None)
+        elif choice.name == "question" and isinstance(choice.value, str):
+            self.ask(choice.value)
         elif choice.name == "recipe" and isinstance(choice.value, str):
             self.choose(recipe=choice.value, limit=None, source=None)
             self.query_one(QuestionLine).focus()

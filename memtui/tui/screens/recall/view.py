@@ -14,6 +14,7 @@ from memtui.tui.host import Host
 from memtui.tui.layout import NORMAL_WIDTH, size_class
 from memtui.tui.layouts import RecallShape
 from memtui.tui.no_store import DEMO, OPEN
+from memtui.tui.paint.cells import crop
 from memtui.tui.paint.timeline import StageTiming
 from memtui.tui.screens.recall.state import CandidateStory, RecallState
 from memtui.tui.session import Session
@@ -86,7 +87,7 @@ def results_state(state: RecallState, session: Session, recipes: Sequence[Recipe
         return (
             State("loading", "asking", skeleton=True)
             if state.phase == "running"
-            else _nothing_asked(session, recipes)
+            else _nothing_asked(session, recipes, state.history)
         )
     if state.trace.results or state.trace.failure is not None:
         return None
@@ -105,7 +106,24 @@ def _no_store(session: Session) -> State:
     )
 
 
-def _nothing_asked(session: Session, recipes: Sequence[RecipeInfo]) -> State:
+_OFFERED = 5
+"""Questions under an empty answer; with the recipes they fill the smallest screen."""
+
+_QUESTION_WIDTH = 46
+"""Cells of such a question, so that what is said of it has room."""
+
+
+def _offered(session: Session, history: Sequence[str]) -> list[Choice]:
+    """The last questions that were asked here, on a demo that nobody has asked yet those that show something."""
+    known = [(query, "asked before") for query in history[: -_OFFERED - 1 : -1]]
+    if not known and session.target == DEMO.name:
+        from memtui.engine.demo import questions
+
+        known = [(each.query, each.offered) for each in questions() if each.offered][:_OFFERED]
+    return [Choice("question", crop(one_line(query), _QUESTION_WIDTH), hint, query) for query, hint in known]
+
+
+def _nothing_asked(session: Session, recipes: Sequence[RecipeInfo], history: Sequence[str]) -> State:
     if session.info is not None and not session.info.rows:
         return State(
             "empty", "This store holds no memories yet: nothing can come back.", choices=(OPEN, DEMO)
@@ -114,7 +132,11 @@ def _nothing_asked(session: Session, recipes: Sequence[RecipeInfo]) -> State:
     if session.info is not None:
         facts.append(("question vectors", one_line(session.info.embedder)))
         facts.append(("keyword index", one_line(session.info.fts)))
-    choices = [Choice("recipe", one_line(r.name), one_line(r.title), r.name) for r in recipes]
+    choices = _offered(session, history)
+    choices += [
+        Choice("recipe", one_line(r.name), one_line(r.title), r.name, apart=bool(choices) and r is recipes[0])
+        for r in recipes
+    ]
     return State(
         "empty",
         "Ask what the agent would ask, and see why it remembers what it does.",
