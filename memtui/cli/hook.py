@@ -10,6 +10,7 @@ from pathlib import Path
 from memtui.cli.capture import add_model_arguments, asking
 from memtui.cli.open_store import open_for
 from memtui.cli.output import print_json
+from memtui.engine import MemtuiError, UsageError
 from memtui.engine.capture import EVENTS
 from memtui.engine.clients import ClientRegister
 from memtui.engine.discovery import (
@@ -38,13 +39,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Read one event, play it, answer."""
+    """Read one event, play it, answer. What fails is told on standard error and never stops the host.
+
+    Claude Code takes 2 for an order to stop: it throws the prompt away, and lets an agent not end. So it is 1 here.
+    """
+    try:
+        return _played(args)
+    except UsageError as error:
+        raise MemtuiError(error.message, fix=error.fix, details=error.details) from error
+
+
+def _given() -> str:
+    """What stands on standard input: nothing where it is closed, and U+FFFD for what is no UTF-8."""
+    return "" if sys.stdin is None else sys.stdin.buffer.read().decode("utf-8-sig", "replace")
+
+
+def _played(args: argparse.Namespace) -> int:
     from memtui.engine.capture import (
         play,
         read_event,
     )
 
-    event = read_event(args.event, sys.stdin.read(), args.agent)
+    event = read_event(args.event, _given(), args.agent)
     known = ClientRegister(clients_file(os.environ)).named(f"hook:{event.agent}")
     if known is not None and known.paused:
         note = f"A person paused hook:{event.agent}: memtui clients resume hook:{event.agent}."

@@ -12,10 +12,11 @@ import mcp_types as types
 from mcp.server.caching import CacheableMethod, CacheHint
 from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
 from pydantic import BaseModel, ValidationError
 
 from memtui import __version__
-from memtui.engine import MemtuiError, mask
+from memtui.engine import MemtuiError, mask, unbroken
 from memtui.mcp import asking
 from memtui.mcp.door import Door, ToolError, usage
 from memtui.mcp.notices import NoticeBoard
@@ -202,6 +203,10 @@ def called(door: Door, tool: Tool, given: dict[str, Any]) -> tuple[types.CallToo
         why = str(error)
     except MemtuiError as error:
         why = str(usage(error))
+    except (OSError, RuntimeError, ValueError) as error:  # of a library: else the host sees a broken server
+        why = (
+            f"The memory failed: {type(error).__name__}. Go on without it, and tell a person: memtui doctor."
+        )
     else:
         return _answered(door, tool, given, reply, began), reply
     why = mask(why)[0]  # the journal of calls quotes it, too
@@ -239,6 +244,28 @@ def _invalid(tool: Tool, error: ValidationError) -> str:
 async def serve_stdio(door: Door, tools: Sequence[Tool] | None = None) -> None:
     """Serve one client on standard input and output until the input ends."""
     server = make_server(door, tools)
-    async with stdio_server() as (read, write):
-        told = NotificationOptions(resources_changed=True)
-        await server.run(read, write, server.create_initialization_options(told))
+    told = NotificationOptions(resources_changed=True)
+    async with stdio_server() as (read, write), anyio.create_task_group() as tasks:
+        send, whole = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+
+        async def mend() -> None:
+            async with send:
+                async for each in read:
+                    await send.send(mended(each) if isinstance(each, ValidationError) else each)
+
+        tasks.start_soon(mend)
+        await server.run(whole, write, server.create_initialization_options(told))
+        tasks.cancel_scope.cancel()
+
+
+def mended(fault: ValidationError) -> SessionMessage | Exception:
+    """The message of a line that was refused for half a character, as JavaScript writes it; else the fault.
+
+    The SDK leaves such a line without an answer, and its client would wait for ever.
+    """
+    try:
+        line = fault.errors(include_url=False, include_context=False)[0]["input"]
+        text = json.dumps(unbroken(json.loads(line)))
+        return SessionMessage(types.jsonrpc_message_adapter.validate_json(text, by_name=False))
+    except (ValueError, TypeError, RecursionError):
+        return fault

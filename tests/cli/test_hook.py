@@ -103,11 +103,87 @@ def test_without_leave_to_write_no_byte_changes(host: Host) -> None:
 @pytest.mark.slow
 def test_what_is_no_event_is_refused_with_what_to_give(host: Host) -> None:
     for wrong in ("", "[1]", "{broken"):
-        done = host.call("hook", "agent_end", "--store", str(host.store), event=wrong, code=2)
+        done = host.call("hook", "agent_end", "--store", str(host.store), event=wrong, code=1)
         assert "JSON" in done.stderr
     wrong_messages = {"messages": "hello"}
-    done = host.call("hook", "agent_end", "--store", str(host.store), event=wrong_messages, code=2)
+    done = host.call("hook", "agent_end", "--store", str(host.store), event=wrong_messages, code=1)
     assert "messages" in done.stderr
+
+
+@pytest.mark.slow
+def test_whatever_fails_in_an_event_is_one_sentence_and_never_stops_the_host(host: Host) -> None:
+    """Claude Code takes 2 for an order: it throws the prompt away, or lets the agent not end."""
+    broken = host.folder / "broken.json"
+    broken.write_text("{oops", encoding="utf-8")
+    store = ("--store", str(host.store))
+    for arguments in (
+        ("--store", str(host.folder / "gone")),
+        ("--store", str(broken)),
+        ("--store", str(host.folder)),
+        (*store, "--config", str(broken)),
+        (*store, "--config", str(host.folder / "gone.json")),
+        (*store, "--table", "nowhere"),
+    ):
+        done = host.call("hook", "prompt_build", *arguments, event={"prompt": "Which port is it?"}, code=1)
+        assert done.stdout == ""
+        assert done.stderr.startswith("error: ")
+    gone = {"transcript_path": str(host.folder / "gone.jsonl")}
+    assert "gone.jsonl" in host.call("hook", "agent_end", "--rw", *store, event=gone, code=1).stderr
+    closed = subprocess.run(
+        ["/bin/sh", "-c", f'"{sys.executable}" -m memtui hook prompt_build --store "{host.store}" <&-'],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env=host.environ,
+        check=False,
+    )
+    assert (closed.returncode, closed.stdout) == (1, "")
+    assert closed.stderr.startswith("error: Standard input holds no event.")
+
+
+@pytest.mark.slow
+def test_a_prompt_gets_its_block_where_nothing_can_be_kept_and_a_change_is_refused(host: Host) -> None:
+    assert host.hook("agent_end", turn("one"), "--rw")["written"] == 1
+    host.environ["XDG_STATE_HOME"] = "/dev/null/state"
+    asked = {"session_id": "two", "prompt": "How should the greenhouse report be printed every week?"}
+    for more in ((), ("--rw",)):
+        assert FACT in host.hook("prompt_build", asked, *more)["prependContext"]
+    said = {
+        "messages": [{"role": "user", "content": "I prefer the boiler report as a daily list on blue card"}]
+    }
+    refused = host.call("hook", "agent_end", "--rw", "--store", str(host.store), event=said, code=3)
+    assert "journal" in refused.stderr
+
+
+@pytest.mark.slow
+def test_a_prompt_waits_for_no_other_writer(host: Host) -> None:
+    """A lock that a program holds or left would keep each prompt for a minute, and leave it without its block."""
+    host.hook("agent_end", turn("one"), "--rw")
+    held = host.store / ".memory-write.lock.lock"
+    held.mkdir()
+    asked = {"session_id": "two", "prompt": "How should the greenhouse report be printed every week?"}
+    told = host.hook("prompt_build", asked, "--rw")
+    assert FACT in told["prependContext"]
+    assert "write lock" in told["note"]
+    held.rmdir()
+    again = host.hook("prompt_build", asked, "--rw")
+    assert again["prependContext"] == ""  # this session has it already
+    other = host.hook("prompt_build", {**asked, "session_id": "three"}, "--rw")
+    assert FACT in other["prependContext"]
+    assert "note" not in other
+
+
+@pytest.mark.slow
+def test_half_of_a_character_in_what_was_said_is_kept_as_a_mark(host: Host) -> None:
+    """JavaScript cuts texts between the halves of a character, and its JSON holds them so."""
+    half = FACT.replace("weekly", "weekly \ud83d")
+    transcript = host.folder / "session.jsonl"
+    said = {"role": "user", "content": half}
+    transcript.write_text(json.dumps({"type": "user", "message": said}) + "\n", encoding="utf-8")
+    for event in ({"messages": [said]}, {"transcript_path": str(transcript)}):
+        host.hook("agent_end", event, "--rw")
+    rows = json.loads(host.call("ls", "--store", str(host.store), "--json").stdout)["rows"]
+    assert [each["text"] for each in rows] == [FACT.replace("weekly", "weekly \ufffd")]
 
 
 @pytest.mark.slow

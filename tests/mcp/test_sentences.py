@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -13,14 +14,17 @@ import pytest
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
-from memtui.cli.main import run
+from memtui.cli.main import parser_of, run
+from memtui.cli.mcp import opened_door
 from memtui.engine.capture.replays import Replay, marked
 from memtui.engine.clients import HOSTS
+from memtui.mcp.door import Door
 from memtui.mcp.openclaw import openclaw_tools
-from memtui.mcp.server import described
+from memtui.mcp.server import described, make_server
+from memtui.mcp.tools.base import Answer, Arguments, Reply, Tool
 from memtui.mcp.tools.registry import all_tools
 from tests.conformance.capture_compare import differences
-from tests.conftest import copied
+from tests.conftest import ROOT, copied
 from tests.engine.loopback import loopback
 from tests.mcp.test_contract import SECRET, STATEMENT, Inside, World, answer, refusal
 from tests.mcp.test_openclaw import RECORDED, as_recorded
@@ -108,6 +112,8 @@ async def test_a_scope_that_is_not_there_or_not_ours_is_named_with_the_next_step
         assert "project:kelp" in said
         said = await refusal(person, "memory_list", filter="scope:project:help gateway")
         assert "filter: " in said
+        for wrong in ("tier:(", "nofield:x", "age<", '"open'):
+            assert "filter: " in await refusal(person, "memory_list", filter=wrong), wrong
         assert (await answer(person, "memory_list", filter="scope:project:*"))["memories"]
         assert (await answer(person, "memory_list", filter="-scope:project:help"))["memories"]
         assert (await answer(person, "memory_list", filter="scope:project:kelp,project:help"))["memories"]
@@ -127,6 +133,62 @@ async def test_a_memory_is_found_under_the_category_that_it_was_stored_with(
         assert record["category"] == category
         hits = await answer(client, "memory_search", query="gateway port", category=category)
         assert [each["id"] for each in hits["results"]] == [made["id"]]
+
+
+@pytest.mark.slow
+async def test_half_of_a_character_is_answered_in_every_argument(own: Inside) -> None:
+    """A host in JavaScript writes one so; the SDK alone leaves the line without an answer, and the host waits."""
+    command = [sys.executable, "-m", "memtui", "mcp", "--store", own.store, "--rw", "--as", "main"]
+    told = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "js", "version": "1"}}
+    calls = [
+        ("memory_store", {"text": f"{STATEMENT} \ud83d"}),
+        ("memory_search", {"query": "Kelp \udc00 gateway"}),
+        ("memory_get", {"ids": ["\ud83d"]}),
+        ("memory_list", {"\ud83d": "\ud83d"}),
+        ("\ud83d", {}),
+    ]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=own.environ
+    ) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+
+        def ask(number: int, method: str, params: dict[str, Any]) -> dict[str, Any]:
+            line = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+            server.stdin.write(json.dumps(line) + "\n")  # type: ignore[union-attr]
+            server.stdin.flush()  # type: ignore[union-attr]
+            answered: dict[str, Any] = json.loads(server.stdout.readline())  # type: ignore[union-attr]
+            assert answered["id"] == number
+            result: dict[str, Any] = answered["result"]
+            return result
+
+        ask(0, "initialize", told)
+        server.stdin.write('{"jsonrpc": "2.0", "method": "notifications/initialized"}\n')
+        answers = [
+            ask(number, "tools/call", {"name": tool, "arguments": given})
+            for number, (tool, given) in enumerate(calls, 1)
+        ]
+        server.stdin.close()
+        assert server.wait(60) == 0
+    assert [each["isError"] for each in answers] == [False, False, True, True, True]
+    assert answers[0]["structuredContent"]["action"] == "created"
+    assert answers[1]["structuredContent"]["results"][0]["text"] == f"{STATEMENT} \ufffd"
+
+
+async def test_a_fault_of_a_library_is_an_answer_without_its_words(own: Inside, tmp_path: Path) -> None:
+    gone = tmp_path / SECRET
+
+    def reads(door: Door, given: Arguments) -> Reply:
+        return Reply(Answer(), gone.read_text(encoding="utf-8"))
+
+    tool = Tool("memory_reads", "Read", "Call this.", Arguments, Answer, reads)
+    door, _ = opened_door(parser_of("mcp").parse_args(["--store", own.store]))
+    async with Client(make_server(door, (tool,))) as client:
+        said = await refusal(client, "memory_reads")
+    door.close()
+    assert "untrusted" in said
+    assert "FileNotFoundError" in said
+    assert "memtui doctor" in said
 
 
 async def test_every_answer_has_the_promised_members_and_says_that_it_is_untrusted(own: Inside) -> None:

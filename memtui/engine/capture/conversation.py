@@ -6,13 +6,13 @@ import json
 import re
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from memtui.engine.capture.trace import Message
 from memtui.engine.core.errors import MemtuiError, UsageError
-from memtui.engine.core.text import counted
+from memtui.engine.core.text import counted, unbroken
 
 Format = Literal["auto", "text", "session", "chatgpt", "claude"]
 
@@ -118,12 +118,18 @@ def parse_conversations(
         text = data.decode("cp1252", "replace")
     found = format if format != "auto" else _kind(text)
     reading = _Reading(name)
-    conversations = tuple(_READERS[found](text, reading))
+    conversations = tuple(_whole(each) for each in _READERS[found](text, reading))
     if not any(each.messages for each in conversations):
         raise MemtuiError(
             f"{name} holds no message{_as_what(found)}.", fix="Look at it, or name its form with --format."
         )
     return conversations
+
+
+def _whole(read: Conversation) -> Conversation:
+    """A conversation without halves of characters, which JSON may write and no store takes."""
+    messages = tuple(replace(each, content=unbroken(each.content)) for each in read.messages)
+    return replace(read, messages=messages, title=unbroken(read.title), session=unbroken(read.session))
 
 
 def _as_what(kind: str) -> str:

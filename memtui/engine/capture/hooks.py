@@ -19,6 +19,7 @@ from memtui.engine.capture.recipes.pro.queues import Queues, Said
 from memtui.engine.capture.recipes.pro.reflection import ErrorSignal, Reflected
 from memtui.engine.clients.calls import Call, CallJournal, asked_of, masked
 from memtui.engine.core.errors import UsageError
+from memtui.engine.core.text import unbroken
 from memtui.engine.documents.store_documents import consult_for
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ class Event:
 def read_event(name: str, text: str, agent: str = "") -> Event:
     """The event in a JSON text; `agent` overrules the one it names. Raises UsageError for what is none."""
     try:
-        given = json.loads(text)
+        given = unbroken(json.loads(text))
     except (ValueError, RecursionError):
         given = None
     if not isinstance(given, dict):
@@ -194,6 +195,8 @@ def play(
         if asked is not None:
             answer["documents"] = asked.receipt
             found.append(asked.block)
+        if "uncounted" in played:
+            answer["note"] = played["uncounted"]
         text = "\n\n".join(each for each in found if each)
         answer["prependContext"] = text
         if event.host:
@@ -214,7 +217,12 @@ def play(
         day = datetime.fromtimestamp(engine.now_ms / 1000).astimezone().date()
         answer["flush"] = {**asdict(flush_due(event.given)), "file": f"memory/{day.isoformat()}.md"}
     if written and kept is not None:
-        write_kept(kept, live)
+        try:
+            write_kept(kept, live)
+        except OSError as error:  # the prompt gets its block all the same
+            answer["note"] = (
+                f"{kept.parent} cannot be written: {error.strerror}. The next event knows nothing of this."
+            )
     if engine.state_place is not None:
         said = {"prompt": event.prompt, "messages": list(event.messages)}
         outcome = "injected" if chars else "stored" if ids else "silent"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from time import monotonic
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.access import ScopePolicy
@@ -22,7 +22,7 @@ from memtui.engine.capture.recipes.pro.world import World
 from memtui.engine.changes.apply import ConflictError
 from memtui.engine.changes.change_set import ChangeSet
 from memtui.engine.changes.files_beside import edits_of
-from memtui.engine.core.errors import RefusedError
+from memtui.engine.core.errors import MemtuiError, RefusedError
 from memtui.engine.decay.validity import InjectionPolicy, injection_patch
 
 if TYPE_CHECKING:
@@ -36,6 +36,10 @@ ACTION = "agent"
 
 TRIES = 3
 """How often an event is played when another program changes the same rows meanwhile."""
+
+
+PROMPT_PATIENCE_S = 2.0
+"""How long a prompt waits for the store's write lock; the programs that share it hold it for less."""
 
 
 @dataclass(slots=True)
@@ -90,19 +94,41 @@ class Live:
     def step(self, step: Mapping[str, Any]) -> dict[str, Any]:
         """Play one event of the host; see `Plugin.step`. Not played again on a conflict: the queues have moved on.
 
-        Beside what the plugin answers: `writes`, and the ids of rows that were `added` and `injected`.
+        Beside what the plugin answers: `writes`, and the ids of rows that were `added` and `injected`. A prompt waits
+        for nobody: where the use of its memories cannot be counted, `uncounted` says why, and it has its block.
         """
         world = self._world()
         played = Plugin(world, self.queues, self.injected, self.reflected, self.reminders).step(step)
         agent = str((step.get("ctx") or {}).get("agentId") or "main")
-        self._commit(world, f"{str(step.get('name') or step['do']).replace('_', ' ')} of {agent}")
+        title = f"{str(step.get('name') or step['do']).replace('_', ' ')} of {agent}"
+        uncounted = ""
+        if step["do"] == "prompt_build":
+            uncounted = self._count(world, title)
+        else:
+            self._commit(world, title)
         writes = world.draft.writes
         return {
             **played,
+            **({"uncounted": uncounted} if uncounted else {}),
             "writes": len(writes),
             "added": [each.row.id for each in writes if each.op == "add"],
             "injected": [each.row.id for each in writes if each.why == "injected"],
         }
+
+    def _count(self, world: World, title: str) -> str:
+        """Write what a prompt's memories were used for, unless that would keep the prompt; why not, else empty."""
+        curator, began = self.engine.curate, monotonic()
+        while curator.writable and world.draft.writes and curator.lock_state().held:
+            if monotonic() - began > PROMPT_PATIENCE_S:
+                return (
+                    "The use of these memories is not counted: another program holds the store's write lock."
+                )
+            sleep(0.05)
+        try:
+            self._commit(world, title)
+        except MemtuiError as error:
+            return f"The use of these memories is not counted: {error.message}"
+        return ""
 
     def _world(self) -> World:
         from memtui.engine.capture.recipes.pro.unfolded_search import search_unfolded

@@ -65,8 +65,15 @@ class ProcessLock:
 
     def take(self) -> bool:
         """Take it if it is free; whether it is ours now."""
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        handle = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            handle = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
+        except OSError as error:
+            raise RefusedError(
+                f"The journal's folder {self._path.parent} cannot be written: {error.strerror or error}.",
+                fix="Nothing was changed: no change is made without a journal. Name another with XDG_STATE_HOME.",
+                details=str(error),
+            ) from error
         if _locked(handle):
             self._handle = handle
             return True

@@ -10,7 +10,7 @@ import math
 import re
 from datetime import UTC, datetime
 from difflib import SequenceMatcher
-from typing import Literal
+from typing import Any, Literal
 
 from memtui.engine.core.errors import UsageError
 
@@ -49,6 +49,25 @@ def clean(text: str) -> str:
         return text
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\t", "    ")
     return _IDLE_JOINER.sub("", _HOSTILE.sub(_picture, text))
+
+
+_HALF = re.compile("[\ud800-\udfff]")
+
+
+def unbroken(value: Any) -> Any:
+    """Return a JSON value whose texts hold no half of a character pair: U+FFFD stands where one was cut.
+
+    JavaScript cuts texts between the halves and writes them out so; no store and no protocol of ours takes one.
+    """
+    if isinstance(value, str):
+        if _HALF.search(value) is None:
+            return value
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, list):
+        return [unbroken(each) for each in value]
+    if isinstance(value, dict):
+        return {unbroken(name): unbroken(each) for name, each in value.items()}
+    return value
 
 
 def one_line(text: str) -> str:

@@ -48,7 +48,7 @@ def run(door: Door, given: List) -> Reply:
     try:
         view = door.listed(given.filter)
     except MemtuiError as error:
-        raise usage(error) from None
+        raise ToolError(f"filter: {usage(error)}") from None
     memories: list[Memory] = []
     while offset < view.total and len(memories) < given.limit:
         rows = engine.page(view, offset, given.limit)
