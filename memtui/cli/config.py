@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from memtui.cli.answers import print_changed
 from memtui.cli.open_store import NOT_OPENED, wall_clock
 from memtui.cli.output import error as print_error
 from memtui.cli.output import print_json, print_text, warning
@@ -190,6 +191,9 @@ def _plan(args: argparse.Namespace, config: Configuration) -> int:
         )
         for note in flight.notes:
             print_text(f"  {note}")
+        changed = [each.change for each in flight.questions if each.change is not None]
+        print_text(f"{len(changed)} of {counted(len(flight.questions), 'question')} answered differently")
+        print_changed(changed)
         if flight.smaller is not None:
             print_text(f"with minScore {flight.smaller.min_score:g}: {flight.smaller.right} right")
     if trials:
@@ -205,11 +209,7 @@ def _flown(
 ) -> Any:
     from memtui.cli.progress import shown
     from memtui.engine import CaseBook, History
-    from memtui.engine.changes import (
-        LAST,
-        EffectQuestion,
-        of_cases,
-    )
+    from memtui.engine.changes import of_cases
     from memtui.engine.configuration import (
         fly,
     )
@@ -224,10 +224,7 @@ def _flown(
         )
     history = History(questions_file())
     cases = CaseBook(store_state_dir(engine.info.uri) / "cases.json").cases()
-    last = [
-        EffectQuestion(each.query, explain.again(each, history))
-        for each in history.search(store=engine.store.uri, limit=LAST)
-    ]
+    last = explain.asked_last(engine, history)
     with shown(sys.stderr) as on_progress:
         return fly(
             config, changes, [*of_cases(cases), *last], engine.bench(), engine.default_recipe,

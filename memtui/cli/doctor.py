@@ -7,8 +7,9 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
+from memtui.cli.answers import print_effect
 from memtui.cli.cluster_plan import add_cluster_arguments, check_cluster_arguments, plan_folder, planned
-from memtui.cli.memory_changes import before_and_after
+from memtui.cli.memory_changes import add_effect_argument, before_and_after, check_effect_argument
 from memtui.cli.open_store import DEMO, NOT_OPENED, open_for, wall_clock
 from memtui.cli.output import error as print_error
 from memtui.cli.output import print_json, print_text, warning
@@ -20,7 +21,7 @@ from memtui.engine import (
 )
 
 if TYPE_CHECKING:
-    from memtui.engine import Engine
+    from memtui.engine import Engine, RecallEffect
     from memtui.engine.health import (
         Examination,
         Patient,
@@ -45,6 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--dry-run", action="store_true", help="with --fix: say what would be done, and do nothing"
     )
+    add_effect_argument(parser)
     parser.add_argument("--yes", action="store_true", help="agree that no agent is running where it matters")
     parser.add_argument(
         "--no-cases",
@@ -68,6 +70,7 @@ def run(args: argparse.Namespace) -> int:
     """Look, mend if asked, print; 1 when something of severity 1 or 2 is there, 4 when nothing could be opened."""
     if args.dry_run and not args.fix:
         raise UsageError("--dry-run belongs to --fix.", fix="Without --fix nothing is ever written.")
+    check_effect_argument(args)
     check_cluster_arguments(args)
     if (args.plan or args.parts) and not args.deep:
         raise UsageError("A cluster reads vectors only.", fix="Add: --deep")
@@ -117,7 +120,10 @@ def _examine(args: argparse.Namespace) -> int:
     if args.drop_names:
         plans = [plan.without_names() for plan in plans]
     if args.dry_run:
-        return _report(args, found, [plan.as_json() for plan in plans], plans=plans, key="fixes")
+        effect = _effect(engine, plans) if args.effect and engine is not None else None
+        return _report(
+            args, found, [plan.as_json() for plan in plans], plans=plans, key="fixes", effect=effect
+        )
     done = _mend(args, patient, engine, plans)
     patient, _ = _patient(args, wall_clock() if args.now is None else args.now)  # what was written is younger
     with shown(sys.stderr) as on_progress:
@@ -204,6 +210,17 @@ def _plans(patient: Patient, found: Examination, kinds: list[str]) -> list[Remed
     return [plan_remedy(patient, each) for each in chosen]
 
 
+def _effect(engine: Engine, plans: list[RemedyPlan]) -> RecallEffect:
+    """The answers before the plans and after them, asked of a trial copy."""
+    from memtui.engine import CaseBook, History
+    from memtui.engine.health import effect_of_remedies
+    from memtui.paths import questions_file, store_state_dir
+
+    cases = CaseBook(store_state_dir(engine.info.uri) / "cases.json").cases()
+    with shown(sys.stderr) as on_progress:
+        return effect_of_remedies(engine, plans, cases, History(questions_file()), on_progress=on_progress)
+
+
 _BY_FILE = {"D34": "remove the lock", "D35": "move away the file of the damaged version"}
 """Remedies that are one move of one file, which no open table is needed for."""
 
@@ -260,12 +277,15 @@ def _report(
     *,
     plans: list[RemedyPlan] | None = None,
     key: str = "fixes",
+    effect: RecallEffect | None = None,
 ) -> int:
     from memtui.engine.health import answers_in_words
 
     code = 1 if found.grave else NOT_OPENED if found.error else 0
     if args.json:
-        more = {key: done} if args.fix else {}
+        more: dict[str, Any] = {key: done} if args.fix else {}
+        if effect is not None:
+            more["effect"] = effect.as_json()
         refused = [{"kind": plan.finding.kind, "why": plan.refusal} for plan in plans or [] if plan.refusal]
         print_json({**found.as_json(), **more, **({"refused": refused} if args.fix else {})})
         return code
@@ -284,6 +304,8 @@ def _report(
             print_text(f"would mend {plan.finding.kind}: {what}")
             if plan.names:
                 warning(f"{plan.finding.kind}: held by names in the table: {plan.held} (--drop-names)")
+    if effect is not None:
+        print_effect(effect)
     if key == "fixes" and args.fix:
         print_text("dry run: nothing was written")
     elif args.fix:

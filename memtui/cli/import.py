@@ -10,7 +10,7 @@ from pathlib import Path
 
 from memtui.cli.cluster_plan import add_cluster_arguments, check_cluster_arguments, plan_folder, planned
 from memtui.cli.import_plan import carry_out
-from memtui.cli.memory_changes import add_safety_arguments
+from memtui.cli.memory_changes import add_effect_argument, add_safety_arguments, check_effect_argument
 from memtui.cli.open_store import open_for
 from memtui.cli.output import warning
 from memtui.cli.progress import shown
@@ -83,11 +83,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_cluster_arguments(parser, "the vectors")
     add_safety_arguments(parser)
+    add_effect_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Plan, and unless it is a dry run, write."""
     check_cluster_arguments(args)
+    check_effect_argument(args)
     request = request_of(args)
     if args.plan:
         return _plan(request, args)

@@ -6,6 +6,8 @@ import argparse
 import time
 from typing import TYPE_CHECKING, Any
 
+from memtui.cli.answers import print_effect
+from memtui.cli.memory_changes import effect_of
 from memtui.cli.output import error, print_json, print_table, print_text, warning
 from memtui.engine import Engine, RefusedError, transfer
 from memtui.engine.transfer import (
@@ -31,7 +33,13 @@ def carry_out(
     """
     document = plan.as_json()
     if args.dry_run:
+        effect = None
+        if getattr(args, "effect", False):
+            effect = effect_of(engine, transfer.tried_import(engine, plan))
+            document["effect"] = effect.as_json()
         _tell(plan, document, args, typed, "dry run: nothing was written")
+        if effect is not None and not args.json:
+            print_effect(effect)
         return 0 if plan.total else 1
     began = time.monotonic()
     try:

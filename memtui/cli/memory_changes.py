@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from memtui.cli.answers import print_effect, short
 from memtui.cli.open_store import open_for
 from memtui.cli.output import error, print_json, print_text, warning
 from memtui.engine import (
@@ -17,7 +18,6 @@ from memtui.engine import (
     counted,
     dump_json,
     explain,
-    mask,
     veiled,
 )
 from memtui.paths import questions_file, store_state_dir
@@ -25,7 +25,6 @@ from memtui.paths import questions_file, store_state_dir
 if TYPE_CHECKING:
     from memtui.engine import RecallEffect
     from memtui.engine.changes import (
-        AnswerRow,
         Change,
         ChangeSet,
         Conflict,
@@ -35,8 +34,6 @@ if TYPE_CHECKING:
 
 _SHOWN = 20
 """Memories printed for a person; --json has all."""
-
-_LONGEST = 100
 
 
 def add_memory_arguments(parser: argparse.ArgumentParser) -> None:
@@ -67,10 +64,15 @@ def add_effect_argument(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def open_to_change(args: argparse.Namespace) -> Engine:
-    """The engine, writable unless this is a dry run; what was interrupted earlier is said first."""
+def check_effect_argument(args: argparse.Namespace) -> None:
+    """UsageError where the effect is asked for and something would be written."""
     if getattr(args, "effect", False) and not args.dry_run:
         raise UsageError("--effect belongs to a preview.", fix="Give --dry-run with it.")
+
+
+def open_to_change(args: argparse.Namespace) -> Engine:
+    """The engine, writable unless this is a dry run; what was interrupted earlier is said first."""
+    check_effect_argument(args)
     engine = open_for(args, writable=not args.dry_run)
     for left in engine.curate.interrupted():
         warning(left.sentence)
@@ -114,11 +116,11 @@ def carry_out(
     if getattr(args, "where", None) is not None:
         planned = planned.leaving_refused()
     if args.dry_run:
-        effect = _effect(engine, planned) if getattr(args, "effect", False) else None
+        effect = effect_of(engine, planned) if getattr(args, "effect", False) else None
         more = {} if effect is None else {"effect": effect.as_json()}
         _print({**planned.as_json(), **more}, planned, args, planned.asides)
         if effect is not None and not args.json:
-            _print_effect(effect)
+            print_effect(effect)
         return 0
     try:
         outcome = do(confirmed=args.yes) if do else engine.curate.apply(planned, confirmed=args.yes)
@@ -134,40 +136,10 @@ def carry_out(
     return 0
 
 
-def _effect(engine: Engine, planned: ChangeSet) -> RecallEffect:
+def effect_of(engine: Engine, planned: ChangeSet) -> RecallEffect:
+    """What a change set does to the saved cases and the last questions."""
     cases = CaseBook(store_state_dir(engine.info.uri) / "cases.json").cases()
     return explain.effect_on_recall(engine, planned, cases, History(questions_file()))
-
-
-def _print_effect(effect: RecallEffect) -> None:
-    failed = f" ({effect.failed} could not be asked)" if effect.failed else ""
-    print_text(
-        f"effect on recall: {len(effect.changed)} of {counted(effect.asked, 'question')} answered differently{failed}"
-    )
-    kept = effect.cases
-    if kept.cases:
-        print_text(f"  cases: {kept.cases}, {kept.right_before} right before, {kept.right_after} after")
-    for query in kept.worse:
-        print_text(f"  worse: {_short(query)}")
-    for each in effect.changed:
-        print_text(f"  {'case ' if each.saved else ''}{_short(each.query)}")
-        for row in each.rows:
-            if not row.same:
-                print_text("\n".join(_answer_lines(row)))
-
-
-def _answer_lines(row: AnswerRow) -> Iterable[str]:
-    """A memory whose place or words change in an answer."""
-    place = f"{row.rank_before or '-'} -> {row.rank_after or '-'}"
-    verb = "comes" if row.rank_before is None else "leaves" if row.rank_after is None else "stays"
-    before, after = mask(row.before)[0], mask(row.after)[0]
-    prompt = ""
-    if verb == "stays" and row.in_prompt_before != row.in_prompt_after:
-        prompt = ", into the prompt" if row.in_prompt_after else ", out of the prompt"
-    yield f"    {place}  {verb}{prompt} {row.id} {'' if row.reworded else _short(after or before)}".rstrip()
-    if row.reworded:
-        yield f"      was: {before}"
-        yield f"      now: {after}"
 
 
 def _print(
@@ -218,7 +190,7 @@ def _left(receipt: Mapping[str, Any]) -> str:
 def _lines(change: Change) -> Iterable[str]:
     mark = {"edit": "~", "add": "+", "delete": "-"}[change.op]
     why = f" ({change.why})" if change.why else ""
-    yield f"{mark} {change.id}{why} {_short(change.title)}"
+    yield f"{mark} {change.id}{why} {short(change.title)}"
     if change.op == "edit":
         for field in change.after:
             yield f"    {field}: {_value(change.before.get(field))} -> {_value(change.after[field])}"
@@ -236,7 +208,7 @@ def _conflict_lines(conflicts: Iterable[Conflict]) -> list[str]:
 
 
 def _value(value: Any) -> str:
-    return _short("-" if value is None else value if isinstance(value, str) else dump_json(value))
+    return short("-" if value is None else value if isinstance(value, str) else dump_json(value))
 
 
 def without_secrets(value: Any) -> Any:
@@ -246,11 +218,6 @@ def without_secrets(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: without_secrets(item) for key, item in value.items()}
     return [without_secrets(item) for item in value] if isinstance(value, list | tuple) else value
-
-
-def _short(text: str) -> str:
-    line = " ".join(veiled(text).split())
-    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
 
 
 def before_and_after(args: argparse.Namespace, engine: Engine) -> Callable[[int], Mapping[str, Any]] | None:

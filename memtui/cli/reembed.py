@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from memtui.cli.answers import print_effect
 from memtui.cli.cluster_plan import add_cluster_arguments, check_cluster_arguments, planned
 from memtui.cli.memory_changes import add_safety_arguments, carry_out, open_to_change
 from memtui.cli.open_store import wall_clock
@@ -15,10 +16,12 @@ from memtui.cli.output import print_json, print_text
 from memtui.cli.progress import shown
 from memtui.engine import (
     Engine,
+    History,
     StoreNotFoundError,
     UnknownDialectError,
     UsageError,
     counted,
+    explain,
     transfer,
 )
 from memtui.engine.transfer import (
@@ -29,7 +32,7 @@ from memtui.engine.transfer import (
     note_of,
     write_plan,
 )
-from memtui.paths import state_dir, store_state_dir
+from memtui.paths import questions_file, state_dir, store_state_dir
 
 if TYPE_CHECKING:
     from memtui.engine.transfer import (
@@ -52,7 +55,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--to", metavar="PLACE", type=_place, help="folder or URI of the second table (default: beside)"
     )
-    parser.add_argument("--rehearse", action="store_true", help="saved questions, old model against new")
+    parser.add_argument(
+        "--rehearse", action="store_true", help="saved and last questions, old model against new"
+    )
     parser.add_argument("--sample", type=int, metavar="N", help="rehearse: how many memories (default 1000)")
     add_cluster_arguments(parser, "the vectors")
     parser.add_argument(
@@ -174,12 +179,14 @@ def _rehearse(engine: Engine, embedder: Embedder, args: argparse.Namespace) -> i
     )
 
     cases = CaseBook(store_state_dir(engine.info.uri) / "cases.json").cases()
+    last = explain.asked_last(engine, History(questions_file()))
     with shown(sys.stderr) as on_progress:
         found = transfer.reembed_job(engine).rehearse(
             embedder,
             cases,
             recipe=engine.default_recipe,
             bench=engine.bench(),
+            last=last,
             sample=args.sample,
             on_progress=on_progress,
         )
@@ -187,14 +194,18 @@ def _rehearse(engine: Engine, embedder: Embedder, args: argparse.Namespace) -> i
     assert report.other is not None
     assert report.paired is not None
     lines = [
-        f"{counted(len(cases), 'question')} over {found.sample:,} of {counted(found.rows, 'memory', 'memories')}"
+        f"{counted(found.effect.asked, 'question')} over {found.sample:,}"
+        f" of {counted(found.rows, 'memory', 'memories')}"
     ]
-    for name, value in report.mean.items():
-        new = report.other.mean[name]
-        lines.append(f"{name}: {_number(value)} with {found.old}, {_number(new)} with {found.new}")
-    lines.append(report.paired.verdict)
-    lines += [f"  {flip.case.query}: {flip.a:.2f} -> {flip.b:.2f}" for flip in report.flips[:20]]
+    if cases:
+        for name, value in report.mean.items():
+            new = report.other.mean[name]
+            lines.append(f"{name}: {_number(value)} with {found.old}, {_number(new)} with {found.new}")
+        lines.append(report.paired.verdict)
+        lines += [f"  {flip.case.query}: {flip.a:.2f} -> {flip.b:.2f}" for flip in report.flips[:20]]
     _tell(args, found.as_json(), "\n".join(lines))
+    if not args.json:
+        print_effect(found.effect)
     return 0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from memtui.cli.memory_changes import add_safety_arguments, carry_out, open_to_change
+from memtui.cli.memory_changes import add_effect_argument, add_safety_arguments, carry_out, open_to_change
 from memtui.cli.progress import shown
 from memtui.engine import transfer
 from memtui.engine.transfer import (
@@ -21,6 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--target-scope", metavar="S", default="global", help="where memories without a scope go"
     )
     add_safety_arguments(parser)
+    add_effect_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -7,7 +7,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from memtui.cli.memory_changes import add_safety_arguments, carry_out, open_to_change
+from memtui.cli.memory_changes import add_effect_argument, add_safety_arguments, carry_out, open_to_change
 from memtui.cli.progress import shown
 from memtui.engine import UsageError, transfer
 from memtui.paths import settings_file
@@ -32,6 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--llm-model", metavar="NAME", help="the model to ask there")
     parser.add_argument("--llm-key-env", metavar="VAR", help="the variable that holds its key")
     add_safety_arguments(parser)
+    add_effect_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -248,6 +248,41 @@ def test_reembedding_from_the_estimate_to_the_way_back(tmp_path: Path, call: Cal
     assert tree_hash(db / "memories.lance") == table
 
 
+def test_previews_print_the_answers_before_and_now(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    db = pro_store(tmp_path / "db", [memory(n, f"Tool {n} hangs on hook {n}.") for n in range(1, 6)])
+    key = memory(3, "")["id"]
+    where = ("--store", str(db))
+    assert run(["cases", "add", "where is tool 3", "--expect", key, *where]) == 0
+    new = jsonl(tmp_path / "new.jsonl", [{"text": "Where is tool 3? In the van of the joiner."}])
+    home = tmp_path / "home" / ".openclaw"
+    home.mkdir(parents=True)
+    settings = {"enabled": True, "config": {"embedding": {"model": BUNDLED}, "dbPath": str(db)}}
+    (home / "openclaw.json").write_text(
+        json.dumps({"plugins": {"entries": {"memory-lancedb-pro": settings}}})
+    )
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    plan = tmp_path / "plan.json5"
+    plan.write_text("{ retrieval: { minScore: 0.99, hardMinScore: 0.99 } }")
+    before = tree_hash(db)
+    for words, phrases in (
+        (["import", str(new), "--dry-run", "--effect"], ("  comes ", "In the van of the joiner.")),
+        (["config", "plan", str(plan), "--fly"], ("  leaves ", "hangs on hook")),
+        (["reembed", "--model", BUNDLED, "--rehearse"], ("effect on recall: 0 of 1 question",)),
+        (["doctor", "--fix", "safe", "--dry-run", "--effect"], ("effect on recall: 0 of 1 question",)),
+    ):
+        capsys.readouterr()
+        assert run([*words, *where]) in (0, 1)
+        out = capsys.readouterr().out
+        for phrase in phrases:
+            assert phrase in out, (words, out)
+    assert tree_hash(db) == before
+    for words in (["import", str(new)], ["doctor", "--fix", "safe"], ["upgrade"], ["repair"]):
+        assert run([*words, "--effect", *where]) == 2  # what is written is not foretold
+    assert tree_hash(db) == before
+
+
 def test_what_is_printed_for_a_person(db: Path, tmp_path: Path, capsys: Capture) -> None:
     source = _import_source(tmp_path / "in.jsonl")
     for words, phrase in (

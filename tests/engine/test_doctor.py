@@ -452,6 +452,36 @@ def test_a_maintenance_says_what_it_does_to_the_cases_and_keeps_it_in_its_receip
     assert answers_in_words({"asked": 0, "cases": {"cases": 0}, "changed": []}).startswith("no case is saved")
 
 
+@pytest.mark.parametrize("kind", ["D4", "D5", "D9", "D23"])
+def test_what_a_remedy_does_to_the_answers_is_foretold_and_then_comes(kind: str, tmp_path: Path) -> None:
+    """Rows and indexes are mended on a trial copy: the store is byte for byte what it was."""
+    from memtui.engine import History
+    from memtui.engine.cases.case import Case
+    from memtui.engine.health import carry_out_remedies, effect_of_remedies, examine, plan_remedy
+    from memtui.engine.health.remedies import asking
+
+    folder = tmp_path / "lancedb-pro"
+    planted.PLANTED[kind][1](folder)
+    ill = patient(folder, writable=True)
+    engine = ill.engine
+    assert engine is not None
+    finding = next(each for each in examine(ill).findings if each.kind == kind)
+    texts = [planted.text_of(number) for number in (0, 7)]
+    cases = [Case(text, text, query_vector=tuple(planted.word_vector(text)), everyone=True) for text in texts]
+    history, before = History(tmp_path / "questions.db"), tree_hash(folder)
+    plan = plan_remedy(ill, finding).without_names()
+    assert plan.writes, plan.refusal
+    foretold = effect_of_remedies(engine, [plan], cases, history)
+    assert tree_hash(folder) == before
+    assert foretold.asked == 2
+    version = engine.store.version
+    carry_out_remedies(engine, [plan], confirmed=True)
+    engine.refresh()
+    came = asking(engine, cases, history)(version)
+    assert [each.as_json() for each in foretold.changed] == came["changed"]
+    assert foretold.cases.as_json() == came["cases"]
+
+
 @pytest.mark.parametrize("spoilt", [[256**-0.5] * 256, [0.0] * 256, None])
 def test_the_preview_of_a_vector_made_anew_asks_with_it(spoilt: Any, tmp_path: Path) -> None:
     """Asked with the wrong vector, the memory would come back now and be gone once it is mended."""

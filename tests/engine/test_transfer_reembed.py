@@ -18,6 +18,7 @@ import pytest
 
 from memtui.engine import transfer
 from memtui.engine.cases.case import Case
+from memtui.engine.changes.recall_effect import EffectQuestion
 from memtui.engine.core.errors import (
     Cancelled,
     DamagedStoreError,
@@ -30,6 +31,7 @@ from memtui.engine.engine import Engine
 from memtui.engine.providers.embedder import embedder_of
 from memtui.engine.providers.embedding_services import EmbeddingSettings
 from memtui.engine.providers.static_embedder import BUNDLED, bundled
+from memtui.engine.recall.request import RecallRequest
 from memtui.engine.store.open import open_store
 from memtui.engine.transfer.reembed import switch as switching
 from memtui.engine.transfer.reembed.build import reembed
@@ -302,14 +304,24 @@ def test_a_rehearsal_compares_the_models_and_its_vectors_are_used_again(tmp_path
     cases = [Case(id=f"c{n}", query=text, expected=(memory(n, "")["id"],)) for n, text in enumerate(texts)]
     with loopback() as server:
         new = embedder_of(_settings(server, dimensions=8))
+        asked = [
+            EffectQuestion("glue", RecallRequest("glue")),
+            EffectQuestion(texts[0], RecallRequest(texts[0])),
+        ]
         found = transfer.reembed_job(engine).rehearse(
-            new, cases, recipe=engine.default_recipe, bench=engine.bench()
+            new, cases, recipe=engine.default_recipe, bench=engine.bench(), last=asked
         )
         assert (found.sample, found.rows, found.old, found.new) == (5, 5, BUNDLED, "other-model")
         assert found.report.other is not None
         assert found.report.mean.keys() == found.report.other.mean.keys()
         assert found.estimate.rows == 5
         assert found.as_json()["estimate"]["dims"] == 8
+        effect = found.effect  # both the saved questions and those that were asked, each once
+        assert (effect.asked, effect.failed, effect.cases.cases) == (6, 0, 5)
+        assert effect.changed
+        for change in effect.changed:
+            assert {row.after or row.before for row in change.rows} <= set(texts)
+            assert any(row.score_before != row.score_after for row in change.rows)
         server.requests.clear()
         transfer.reembed_job(engine).make(new, tmp_path / "new")
         assert [len(request.body["input"]) for request in server.requests] == [5]  # the verification's sample

@@ -179,6 +179,7 @@ async def test_another_model_is_rehearsed_made_switched_to_and_back(store):
     async with transferring(store, task="reembed") as (app, pilot, screen):
         assert f"memories     {len(HERE)}" in screen_text(app)
         await steps(pilot, "ny")
+        assert "WHAT THE AGENT WOULD NOW READ" in screen_text(app)
         assert "MEASURE" in screen_text(app)
         assert "alike" in screen_text(app)
         await steps(pilot, "ny")

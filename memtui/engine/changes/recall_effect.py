@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -129,6 +129,18 @@ class AnswerChange:
         """Coming back both times, at another place."""
         return tuple(row for row in self.rows if row.moved)
 
+    def as_json(self) -> dict[str, Any]:
+        """For the command line."""
+        return {
+            "query": self.query,
+            "saved": self.saved,
+            "before": list(self.before),
+            "after": list(self.after),
+            "lost": list(self.lost),
+            "gained": list(self.gained),
+            "rows": [row.as_json() for row in self.rows],
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class CasesKept:
@@ -173,18 +185,7 @@ class RecallEffect:
             "asked": self.asked,
             "failed": self.failed,
             "cases": self.cases.as_json(),
-            "changed": [
-                {
-                    "query": each.query,
-                    "saved": each.saved,
-                    "before": list(each.before),
-                    "after": list(each.after),
-                    "lost": list(each.lost),
-                    "gained": list(each.gained),
-                    "rows": [row.as_json() for row in each.rows],
-                }
-                for each in self.changed
-            ],
+            "changed": [each.as_json() for each in self.changed],
         }
 
 
@@ -225,12 +226,41 @@ def recall_effect(
     costs money and could answer differently twice. Nothing of the store is written. Raises RefusedError where the
     plan cannot be tried: conflicts, a remote store.
     """
+    return trial_effect(
+        lambda trial: write_trial(planned, trial),
+        questions,
+        store,
+        bench,
+        recipe,
+        version=planned.version,
+        on_progress=on_progress,
+        cancel=cancel,
+    )
+
+
+def trial_effect(
+    change: Callable[[Store], None],
+    questions: Sequence[EffectQuestion],
+    store: Store,
+    bench: RecallContext,
+    recipe: str,
+    *,
+    version: int,
+    back_to: int | None = None,
+    on_progress: OnProgress | None = None,
+    cancel: CancelToken | None = None,
+) -> RecallEffect:
+    """Ask `questions` of the table at `version`, and of a trial copy that `change` was done to.
+
+    `back_to`: the copy is of this older version, as a table that is restored. The rest is as in `recall_effect`.
+    """
     if not questions:
         return RecallEffect(0, (), 0, {})
-    with trial_copy(store, planned.version) as trial:
-        _write(planned, trial)
+    with trial_copy(store, version if back_to is None else back_to) as trial:
+        change(trial)
+        trial.refresh()
         after = replace(bench, store=trial)
-        return _asked(questions, planned.version, bench, after, recipe, on_progress, cancel or CancelToken())
+        return _asked(questions, version, bench, after, recipe, on_progress, cancel or CancelToken())
 
 
 def maintenance_effect(
@@ -259,27 +289,41 @@ def _asked(
     cancel: CancelToken,
 ) -> RecallEffect:
     asked = once_each(questions)
+
+    def answered() -> Iterator[Answered]:
+        for number, asking in enumerate(asked):
+            cancel.check()
+            yield asking, _both(asking, version, before, after, recipe, cancel)
+            if on_progress is not None:
+                on_progress(Progress("asking the questions again", number + 1, len(asked), "questions"))
+
+    return effect_of(answered())
+
+
+Answered = tuple[EffectQuestion, "tuple[Trace, Trace] | None"]
+"""A question with its answers before and after; None where it could not be asked."""
+
+
+def effect_of(answered: Iterable[Answered]) -> RecallEffect:
+    """What became of questions that were asked twice, each with its answers before and after."""
     changed: list[AnswerChange] = []
     texts: dict[str, str] = {}
     judged: list[_Judged] = []
-    failed = 0
-    for number, asking in enumerate(asked):
-        cancel.check()
-        found = _both(asking, version, before, after, recipe, cancel)
+    asked = failed = 0
+    for asking, found in answered:
+        asked += 1
         if found is None:
             failed += 1
-        else:
-            if asking.saved:
-                judged.append(_Judged(asking, *(trace.returned for trace in found)))
-            if (change := answer_change(asking, *found)) is not None:
-                changed.append(change)
-                for trace in found:
-                    texts |= {row.id: row.text for row in trace.pool.rows}
-        if on_progress is not None:
-            on_progress(Progress("asking the questions again", number + 1, len(asked), "questions"))
+            continue
+        if asking.saved:
+            judged.append(_Judged(asking, *(trace.returned for trace in found)))
+        if (change := answer_change(asking, *found)) is not None:
+            changed.append(change)
+            for trace in found:
+                texts |= {row.id: row.text for row in trace.pool.rows}
     named = {each for change in changed for each in (*change.before, *change.after)}
     known = {key: texts[key] for key in named & texts.keys()}
-    return RecallEffect(len(asked), tuple(changed), failed, known, _kept(judged))
+    return RecallEffect(asked, tuple(changed), failed, known, _kept(judged))
 
 
 def once_each(questions: Sequence[EffectQuestion]) -> list[EffectQuestion]:
@@ -295,8 +339,8 @@ def _key(asking: EffectQuestion) -> tuple[Any, ...]:
     return (asking.query, request.recipe, scopes_key(request), request.category, request.agent, request.limit)
 
 
-def _write(planned: ChangeSet, trial: Store) -> None:
-    """Commit the change set to the trial copy."""
+def write_trial(planned: ChangeSet, trial: Store) -> None:
+    """Commit the change set to a trial copy. Raises RefusedError where it has conflicts."""
     writer = trial.writer()
     writer.newest()
     current = writer.rows(planned.ids)

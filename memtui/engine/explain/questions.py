@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from memtui.engine.cases.bisection import Bisection, TableVersion
     from memtui.engine.cases.case import Case
     from memtui.engine.changes.change_set import ChangeSet
-    from memtui.engine.changes.recall_effect import RecallEffect
+    from memtui.engine.changes.recall_effect import EffectQuestion, RecallEffect
     from memtui.engine.core.progress import CancelToken, OnProgress
     from memtui.engine.engine import Engine
     from memtui.engine.explain.question_history import History, PastQuestion
@@ -217,13 +217,9 @@ def effect_on_recall(
 
     `own_words`: where there are neither, the first changed memories are asked for by their own words.
     """
-    from memtui.engine.changes.recall_effect import LAST, EffectQuestion, of_cases, recall_effect
+    from memtui.engine.changes.recall_effect import EffectQuestion, of_cases, recall_effect
 
-    last = [
-        EffectQuestion(each.query, again(each, history))
-        for each in history.search(store=engine.store.uri, limit=LAST)
-    ]
-    questions = [*of_cases(cases), *last]
+    questions = [*of_cases(cases), *asked_last(engine, history)]
     own = own_words and not questions
     if own:
         questions = [EffectQuestion(each.query, each) for each in _own_words(engine, planned)]
@@ -237,6 +233,16 @@ def effect_on_recall(
         cancel=cancel,
     )
     return replace(effect, own_words=own)
+
+
+def asked_last(engine: Engine, history: History) -> list[EffectQuestion]:
+    """The questions that were asked last of this store, each as it was asked then, newest first."""
+    from memtui.engine.changes.recall_effect import LAST, EffectQuestion
+
+    return [
+        EffectQuestion(each.query, again(each, history))
+        for each in history.search(store=engine.store.uri, limit=LAST)
+    ]
 
 
 def _own_words(engine: Engine, planned: ChangeSet) -> list[RecallRequest]:

@@ -28,7 +28,13 @@ if TYPE_CHECKING:
     from memtui.engine.health.maintenance import TableStep, answers_in_words, maintain, move_manifest_away
     from memtui.engine.health.near_duplicates import Cluster, Near
     from memtui.engine.health.registry import check_named
-    from memtui.engine.health.remedies import RemedyPlan, asking, carry_out_remedies, plan_remedy
+    from memtui.engine.health.remedies import (
+        RemedyPlan,
+        asking,
+        carry_out_remedies,
+        effect_of_remedies,
+        plan_remedy,
+    )
     from memtui.engine.health.suspects import Suspect, recognised
     from memtui.engine.health.version_names import NamedVersion, VersionNames
     from memtui.engine.health.versions import (
@@ -71,6 +77,7 @@ __all__ = [
     "copy_version",
     "diff_versions",
     "duplicates_job",
+    "effect_of_remedies",
     "examine",
     "grouped",
     "maintain",
@@ -116,6 +123,7 @@ __getattr__ = lazy_names(
         "answers_in_words": "memtui.engine.health.maintenance",
         "asking": "memtui.engine.health.remedies",
         "carry_out_remedies": "memtui.engine.health.remedies",
+        "effect_of_remedies": "memtui.engine.health.remedies",
         "check_named": "memtui.engine.health.registry",
         "copy_version": "memtui.engine.health.versions",
         "NamedVersion": "memtui.engine.health.version_names",

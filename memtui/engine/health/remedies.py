@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from memtui.engine import transfer
 from memtui.engine.core.errors import MemtuiError, RefusedError, UsageError
+from memtui.engine.explain import asked_last
 from memtui.engine.health.check import memories
 from memtui.engine.health.maintenance import TableStep
 from memtui.engine.store.maintenance import TableMaintainer
@@ -16,10 +17,12 @@ from memtui.engine.store.sql import SENTINEL
 if TYPE_CHECKING:
     from memtui.engine.cases.case import Case
     from memtui.engine.changes.change_set import ChangeSet
-    from memtui.engine.core.progress import OnProgress
+    from memtui.engine.changes.recall_effect import RecallEffect
+    from memtui.engine.core.progress import CancelToken, OnProgress
     from memtui.engine.engine import Engine
     from memtui.engine.explain.question_history import History
     from memtui.engine.health.check import HealthFinding, Patient
+    from memtui.engine.store.table import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,18 +238,73 @@ def asking(
     engine: Engine, cases: Sequence[Case], history: History, on_progress: OnProgress | None = None
 ) -> Callable[[int], Mapping[str, Any]]:
     """What `maintain` asks before and after: the saved cases, and the questions that were asked last."""
-    from memtui.engine.changes.recall_effect import LAST, EffectQuestion, maintenance_effect, of_cases
-    from memtui.engine.explain import again
+    from memtui.engine.changes.recall_effect import maintenance_effect, of_cases
 
-    last = [
-        EffectQuestion(each.query, again(each, history))
-        for each in history.search(store=engine.store.uri, limit=LAST)
-    ]
-    questions = [*of_cases(cases), *last]
+    questions = [*of_cases(cases), *asked_last(engine, history)]
     recipe = engine.default_recipe
     return lambda version: maintenance_effect(
         version, questions, engine.bench(), recipe, on_progress=on_progress
     ).as_json()
+
+
+MOST_FOLDED = 50_000
+"""Rows up to which a table is written anew for a trial."""
+
+_READS_THE_SAME = ("prune", "drop-name", "unmask")
+"""Steps after which every row and every index is what it was."""
+
+
+def effect_of_remedies(
+    engine: Engine,
+    plans: Sequence[RemedyPlan],
+    cases: Sequence[Case],
+    history: History,
+    *,
+    on_progress: OnProgress | None = None,
+    cancel: CancelToken | None = None,
+) -> RecallEffect:
+    """What the plans do to the answers, before they are carried out: all are done to a trial copy of the table.
+
+    Asked are the saved cases and the questions that were asked last. Nothing of the store is written. Raises
+    RefusedError where that cannot be tried: a store elsewhere, a table too large to be written anew for it.
+    """
+    from memtui.engine.changes.recall_effect import of_cases, trial_effect, write_trial
+
+    store = engine.store
+    steps = steps_of(plans)
+    back_to = next((int(each.about) for each in steps if each.step == "restore"), None)
+    work = [each for each in steps if each.step not in ("restore", *_READS_THE_SAME)]
+    if any(each.step == "fold" for each in work) and store.count() > MOST_FOLDED:
+        raise RefusedError(
+            f"A table of more than {MOST_FOLDED:,} rows is not written anew to try this.",
+            fix="The answers are compared after it, if you ask for that.",
+        )
+
+    def change(trial: Store) -> None:
+        for plan in plans:
+            if plan.changes is not None and plan.changes.changes:
+                write_trial(plan.changes, trial)
+        if work:
+            table = TableMaintainer(trial.writer())
+            for each in work:
+                table.do(each.step, each.about)
+
+    return trial_effect(
+        change,
+        [*of_cases(cases), *asked_last(engine, history)],
+        store,
+        engine.bench(),
+        engine.default_recipe,
+        version=store.version,
+        back_to=back_to,
+        on_progress=on_progress,
+        cancel=cancel,
+    )
+
+
+def steps_of(plans: Sequence[RemedyPlan]) -> tuple[TableStep, ...]:
+    """What the plans do to the table, each thing once."""
+    return tuple(dict.fromkeys(step for plan in plans for step in plan.steps))
 
 
 def carry_out_remedies(
@@ -271,7 +329,7 @@ def carry_out_remedies(
         if plan.changes is not None and plan.changes.changes:
             outcome = engine.curate.apply(plan.changes, confirmed=confirmed)
             done.append({"kind": plan.finding.kind, "entry": outcome.entry, "changed": len(outcome.changes)})
-    steps = tuple(dict.fromkeys(step for plan in plans for step in plan.steps))
+    steps = steps_of(plans)
     if steps:
         from memtui.engine.health.maintenance import maintain
 

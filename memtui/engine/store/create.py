@@ -206,4 +206,4 @@ def trial_copy(store: Store, version: int, columns: Mapping[str, str] | None = N
         source = store.folder / f"{store.table_name}.lance"
         with explained(store.where):
             connection.clone_table(store.table_name, str(source), source_version=version, is_shallow=True)
-        yield Opened(connection, find_place(Path(name), store.table_name), columns)
+        yield Opened(connection, find_place(Path(name), store.table_name), columns, shared=source)

@@ -109,7 +109,7 @@ class Snapshot:
     """The table `where`, read through `dialect`, at the version that the handle `table` stands at.
 
     The sentinel row of the agents' programs is hidden from every answer. `folder` holds the table's files, None
-    where they are not on this machine.
+    where they are not on this machine; of a shallow clone, `shared` holds those from before it was made.
     """
 
     def __init__(
@@ -120,12 +120,14 @@ class Snapshot:
         folder: Path | None = None,
         vectors: VectorCache | None = None,
         words: WordCache | None = None,
+        shared: Path | None = None,
     ) -> None:
         self.table = table
         self._vectors, self._words = vectors, words
         self.dialect = dialect
         self.where = where
         self.folder = folder
+        self._shared = shared
         with explained(where):
             self.version: int = int(table.version)
             self.schema: pa.Schema = table.schema
@@ -475,6 +477,7 @@ class Snapshot:
                 self.folder,
                 self._row_ids(),
                 lambda ids: self.take(ids.tolist(), [text]).column(text).to_pylist(),
+                self._shared,
             )
         except (NotReadable, OSError, ValueError, IndexError, KeyError) as error:
             return str(error)

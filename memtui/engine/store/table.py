@@ -47,8 +47,10 @@ class Store:
         place: TableLocation,
         columns: Mapping[str, str] | None,
         options: Mapping[str, str] | None = None,
+        shared: Path | None = None,
     ) -> None:
         self._connection = connection
+        self._shared = shared
         self._options = {key: value for key, value in (options or {}).items() if key != JOURNAL}
         self.shares_journal = (options or {}).get(JOURNAL) == "store"
         """Whether the journal stands beside a store on object storage, where other consoles see it."""
@@ -355,7 +357,9 @@ class Store:
         if self._vectors is None or self._words is None:
             self._vectors, self._words = VectorCache(), WordCache()
         dialect = self._dialect_of(schema)
-        return Snapshot(table, dialect, self.where, self._table_folder, self._vectors, self._words)
+        return Snapshot(
+            table, dialect, self.where, self._table_folder, self._vectors, self._words, self._shared
+        )
 
     def _dialect_of(self, schema: pa.Schema) -> Dialect:
         return generic(schema, self._columns) if self._columns else detect(schema, self.where)

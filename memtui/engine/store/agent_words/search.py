@@ -305,10 +305,15 @@ def _sums(scored: Scored) -> list[heap.Entry]:
 
 
 def word_index(
-    indices: Sequence[Any], folder: Path, rows: Numbers, read_texts: Callable[[Numbers], Sequence[str | None]]
+    indices: Sequence[Any],
+    folder: Path,
+    rows: Numbers,
+    read_texts: Callable[[Numbers], Sequence[str | None]],
+    shared: Path | None = None,
 ) -> WordIndex:
     """The full-text index among the `indices` of the text column, read from the table's `folder`.
 
+    `shared` is the folder of the table that a shallow clone was made of: an index from before is there.
     `rows` are the ids of all rows, sorted; `read_texts` reads the texts of those that the index does not cover.
     Raises `NotReadable` for an index of another form, or in several segments.
     """
@@ -320,7 +325,10 @@ def word_index(
     if getattr(index, "num_segments", 1) != 1:
         raise NotReadable(f"it has {index.num_segments} segments")
     split = splitter(index.index_details or {})
-    parts = read_parts(folder / "_indices" / str(index.index_uuid))
+    files = folder / "_indices" / str(index.index_uuid)
+    if shared is not None and not files.is_dir():
+        files = shared / "_indices" / str(index.index_uuid)
+    parts = read_parts(files)
     indexed = sum(len(part) for part in parts)
     total = sum(int(part.lengths.sum()) for part in parts)
     return WordIndex(parts, split, _beside(rows, read_texts, parts, split), indexed, total)

@@ -15,6 +15,7 @@ from memtui.engine.providers.embedder import NoEmbedder
 if TYPE_CHECKING:
     from memtui.engine.cases.case import Case
     from memtui.engine.changes.facade import Curator
+    from memtui.engine.changes.recall_effect import EffectQuestion
     from memtui.engine.providers.embedder import Embedder
     from memtui.engine.recall.context import RecallContext
     from memtui.engine.store.table import Store
@@ -66,11 +67,12 @@ class ReembedJob:
         *,
         recipe: str,
         bench: RecallContext,
+        last: Sequence[EffectQuestion] = (),
         sample: int | None = None,
         on_progress: OnProgress | None = None,
         cancel: CancelToken | None = None,
     ) -> Rehearsal:
-        """The saved questions over a sample, this store's model against `new`; see `rehearsal.rehearse`."""
+        """Saved and `last` questions over a sample, this store's model against `new`; see `rehearse.rehearse`."""
         from memtui.engine.transfer.reembed.rehearse import SAMPLE, rehearse
 
         if isinstance(self.embedder, NoEmbedder):
@@ -84,6 +86,7 @@ class ReembedJob:
             work=self.work,
             timer=self.timer,
             recipe=recipe,
+            last=last,
             sample=sample or SAMPLE,
             on_progress=on_progress,
             cancel=cancel,

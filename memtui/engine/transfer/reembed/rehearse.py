@@ -1,4 +1,4 @@
-"""A rehearsal of another embedding model: the saved questions over a sample, old model against new."""
+"""A rehearsal of another embedding model: saved and last questions over a sample, old model against new."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import random
 import shutil
 import tempfile
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.cases.runner import DEFAULT_K, CaseReport, CaseSetup, compare, run_cases
-from memtui.engine.core.errors import UsageError
+from memtui.engine.changes.recall_effect import effect_of, of_cases, once_each
+from memtui.engine.core.errors import MemtuiError, UsageError
 from memtui.engine.core.progress import CancelToken, OnProgress
 from memtui.engine.providers.static_embedder import BUNDLED
 from memtui.engine.transfer.make_store import create_table, open_like
@@ -19,8 +21,11 @@ from memtui.engine.transfer.reembed.build import Estimate, estimate, reembed
 
 if TYPE_CHECKING:
     from memtui.engine.cases.case import Case
+    from memtui.engine.changes.recall_effect import EffectQuestion, RecallEffect
     from memtui.engine.providers.embedder import Embedder
     from memtui.engine.recall.context import RecallContext
+    from memtui.engine.recall.record import Trace
+    from memtui.engine.recall.request import RecallRequest
     from memtui.engine.store.table import Store
 
 
@@ -40,6 +45,8 @@ class Rehearsal:
     report: CaseReport
     """The old model's answers, with the new model's as `other`, the paired test and the cases that flip."""
     estimate: Estimate
+    effect: RecallEffect
+    """What the agent would read otherwise, of the saved questions and those asked last, place by place."""
 
     def as_json(self) -> dict[str, Any]:
         """For the command line."""
@@ -51,6 +58,7 @@ class Rehearsal:
             "old": self.old,
             "new": self.new,
             "cases": self.report.as_json(),
+            "effect": self.effect.as_json(),
             "estimate": {
                 "rows": self.estimate.rows,
                 "empty": self.estimate.empty,
@@ -74,19 +82,20 @@ def rehearse(
     work: Path,
     timer: Callable[[], float],
     recipe: str,
+    last: Sequence[EffectQuestion] = (),
     sample: int = SAMPLE,
     k: int = DEFAULT_K,
     on_progress: OnProgress | None = None,
     cancel: CancelToken | None = None,
 ) -> Rehearsal:
-    """Answer the cases over a sample with each model, and compare in pairs.
+    """Answer the cases and the `last` questions over a sample with each model, and compare in pairs.
 
     The sample holds every memory that a case expects or rejects, and others at random (the same each time).
-    Raises UsageError without cases, EmbeddingError when a model cannot be asked.
+    Raises UsageError without any question, EmbeddingError when a model cannot be asked.
     """
-    if not cases:
+    if not cases and not last:
         raise UsageError(
-            "There are no saved questions to rehearse with.",
+            "There are no saved questions to rehearse with, and nothing was asked yet.",
             fix='Add some with: memtui cases add "..." --expect ID.',
         )
     work.mkdir(parents=True, exist_ok=True)
@@ -97,11 +106,14 @@ def rehearse(
         reembed(before, new, folder / "new", work=work, keep=True, on_progress=on_progress, cancel=cancel)
         after = open_like(folder / "new", store)
         plain = [replace(case, query_vector=None) for case in cases]
-        reports = [
+        kept = {each.query for each in plain}
+        rest = [_plain(each, recipe) for each in once_each(last) if each.query not in kept]
+        sides = [
             _answers(
                 each,
                 replace(bench, store=each, embed=model.embed_query, bundled=model.name == BUNDLED),
                 plain,
+                rest,
                 name,
                 recipe,
                 k,
@@ -110,39 +122,86 @@ def rehearse(
             )
             for each, model, name in ((before, old, "old"), (after, new, "new"))
         ]
+        answered = [
+            (asking, None if first is None or second is None else (first, second))
+            for asking, first, second in zip(
+                [*of_cases(plain), *rest], sides[0].traces, sides[1].traces, strict=True
+            )
+        ]
         return Rehearsal(
-            rows, store.count(), old.name, new.name, compare(*reports), estimate(store, new, timer)
+            rows,
+            store.count(),
+            old.name,
+            new.name,
+            compare(sides[0].report, sides[1].report),
+            estimate(store, new, timer),
+            effect_of(answered),
         )
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _plain(asking: EffectQuestion, recipe: str) -> EffectQuestion:
+    """A question without what the old model or an older version made of it, and without a costly reranker."""
+    request = replace(
+        asking.request,
+        recipe=asking.request.recipe or recipe,
+        query_vector=None,
+        table_version=None,
+        rerank_timeout_ms=0,
+    )
+    return replace(asking, request=request)
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """What one model answers: the measures of the cases, and each recall; None where one failed."""
+
+    report: CaseReport
+    traces: tuple[Trace | None, ...]
 
 
 def _answers(
     store: Store,
     bench: RecallContext,
     cases: Sequence[Case],
+    last: Sequence[EffectQuestion],
     name: str,
     recipe: str,
     k: int,
     on_progress: OnProgress | None,
     cancel: CancelToken | None,
-) -> CaseReport:
+) -> _Side:
     from memtui.engine.recall.answer import recall
+
+    traces: list[Trace | None] = []
+
+    def ask(request: RecallRequest) -> Trace:
+        traces.append(None)  # a recall that fails keeps its place
+        found = recall(request, bench)
+        traces[-1] = found
+        return found
 
     def known(ids: Sequence[str]) -> dict[str, Any]:
         table = store.rows_by_id(list(ids), store.row_columns)
         return {memory.id: memory for memory in store.dialect.to_memories(table, bench.now_ms)}
 
-    return run_cases(
+    report = run_cases(
         cases,
         CaseSetup(name, recipe),
-        lambda request: recall(request, bench),
+        ask,
         known,
         k=k,
         now_ms=bench.now_ms,
         on_progress=on_progress,
         cancel=cancel,
     )
+    for each in last:
+        if cancel is not None:
+            cancel.check()
+        with suppress(MemtuiError):
+            ask(replace(each.request, now_ms=bench.now_ms))
+    return _Side(report, tuple(traces))
 
 
 def _sampled(store: Store, cases: Sequence[Case], sample: int, folder: Path) -> int:

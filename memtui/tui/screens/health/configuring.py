@@ -104,7 +104,7 @@ def fly_plan(
 ) -> tuple[Flight | None, tuple[str, ...]]:
     """The cases and the last questions, and the saved conversations, as they are and under the plan; for a worker."""
     from memtui.engine import CaseBook, History, explain
-    from memtui.engine.changes import LAST, EffectQuestion, of_cases
+    from memtui.engine.changes import of_cases
     from memtui.engine.configuration import fly
     from memtui.paths import questions_file, store_state_dir
 
@@ -112,11 +112,7 @@ def fly_plan(
     draft = _draft(engine, config, turned)
     history = History(questions_file())
     cases = CaseBook(store_state_dir(engine.info.uri) / "cases.json").cases()
-    last = [
-        EffectQuestion(each.query, explain.again(each, history))
-        for each in history.search(store=engine.store.uri, limit=LAST)
-    ]
-    asked = [*of_cases(cases), *last]
+    asked = [*of_cases(cases), *explain.asked_last(engine, history)]
     talks = talks_under(engine, draft, cancel)
     if talks and not asked:
         return None, talks

@@ -8,8 +8,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine import CancelToken, CaseBook, MemtuiError, OnProgress, UsageError, counted, transfer
-from memtui.paths import store_state_dir
+from memtui.engine import (
+    CancelToken,
+    CaseBook,
+    History,
+    MemtuiError,
+    OnProgress,
+    UsageError,
+    counted,
+    explain,
+    transfer,
+)
+from memtui.engine.changes import LAST
+from memtui.paths import questions_file, store_state_dir
 from memtui.tui.dialogs.choose_one import Option
 from memtui.tui.layouts import Shape
 from memtui.tui.paint.cells import tilde
@@ -68,6 +79,12 @@ def destination(run: Run) -> Path | str:
 def saved_cases(engine: Engine) -> tuple[Case, ...]:
     """The saved questions of the store."""
     return tuple(CaseBook(store_state_dir(engine.info.uri) / "cases.json").cases())
+
+
+def questions(engine: Engine) -> tuple[int, int]:
+    """How many questions are saved for the store, and how many were asked last."""
+    asked = History(questions_file()).search(store=engine.store.uri, limit=LAST)
+    return len(saved_cases(engine)), len(asked)
 
 
 # ------------------------------------------------------------------ its form
@@ -161,7 +178,7 @@ def heading(run: Run, panel: str) -> Heading:
     running = "{transfer.stop} stops it" if run.busy("run", "rehearse") else ""
     titles = {
         "model": ("The new model", "What it takes"),
-        "rehearse": ("Rehearsal", "The saved questions, old model against new"),
+        "rehearse": ("Rehearsal", "The questions, old model against new"),
         "make": ("The second table", "Run"),
         "switch": ("Verified", "Switch"),
     }[run.state.step]
@@ -175,9 +192,8 @@ def model_rows(run: Run, panel: str, width: int, height: int) -> Sequence[Row]:
 
 
 def rehearse_rows(run: Run, panel: str, width: int, height: int) -> Sequence[Row]:
-    """The saved questions, and what the two models make of them."""
-    cases, busy = len(saved_cases(run.engine)), run.busy("rehearse")
-    return reembed_view.rehearse_rows(run.state, panel, width, run.glyphs, cases=cases, busy=busy)
+    """The saved and the last questions, and what the two models make of them."""
+    return reembed_view.rehearse_rows(run.state, panel, width, run.glyphs, busy=run.busy("rehearse"))
 
 
 def make_rows(run: Run, panel: str, width: int, height: int) -> Sequence[Row]:
@@ -206,7 +222,7 @@ def model_advice(run: Run) -> str:
 
 def rehearse_advice(run: Run) -> str:
     """The way on, and a rehearsal where there are questions."""
-    rehearse = "{transfer.write} rehearses on a sample; " if saved_cases(run.engine) else ""
+    rehearse = "{transfer.write} rehearses on a sample; " if any(run.state.questions) else ""
     return "" if working(run) else rehearse + "{transfer.next} goes on to making the table."
 
 
@@ -233,7 +249,7 @@ def estimate(run: Run, *, ask: bool | None = None) -> None:
 
 
 def rehearse(run: Run, panel: str, key: str) -> None:
-    """Answer the saved questions over a sample with each of the two models."""
+    """Answer the saved and the last questions over a sample with each of the two models."""
     engine, state, cases = run.engine, run.state, saved_cases(run.engine)
 
     def call(report: OnProgress, stop: CancelToken) -> Any:
@@ -242,6 +258,7 @@ def rehearse(run: Run, panel: str, key: str) -> None:
             cases,
             recipe=engine.default_recipe,
             bench=engine.bench(),
+            last=explain.asked_last(engine, History(questions_file())),
             on_progress=report,
             cancel=stop,
         )
@@ -302,7 +319,7 @@ def switch(run: Run, panel: str, key: str) -> None:
 def to_rehearsal(run: Run) -> None:
     """Go on, if the model can be used."""
     if run.state.error is None:
-        run.set(step="rehearse", pace=RunProgress())
+        run.set(step="rehearse", pace=RunProgress(), questions=questions(run.engine))
 
 
 def to_making(run: Run) -> None:
@@ -367,7 +384,7 @@ TASK = Task[ReembedState](
             keys={
                 "write": Key(
                     rehearse,
-                    lambda run, panel, key: not working(run) and bool(saved_cases(run.engine)),
+                    lambda run, panel, key: not working(run) and any(run.state.questions),
                 )
             },
             next=to_making,

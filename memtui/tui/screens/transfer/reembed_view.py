@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from textual.content import Content
 
 from memtui.engine import MemtuiError, counted, one_line
+from memtui.tui.dialogs.answer_effect_view import effect_lines
 from memtui.tui.paint.cells import crop, fit, right, tilde
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import full, score, size
@@ -54,6 +55,8 @@ class ReembedState:
     model_now: str | None = None
     """The store's own model."""
     estimate: Estimate | None = None
+    questions: tuple[int, int] = (0, 0)
+    """Saved ones, and those asked last: what a rehearsal asks."""
     rehearsal: Rehearsal | None = None
     made: Reembedded | None = None
     error: MemtuiError | None = None
@@ -93,14 +96,13 @@ def estimate_rows(state: ReembedState, width: int, glyphs: Glyphs) -> list[Row]:
     ]
 
 
-def rehearse_rows(
-    state: ReembedState, panel: str, width: int, glyphs: Glyphs, *, cases: int, busy: bool
-) -> list[Row]:
-    """The saved questions over a sample, and what the two models make of them."""
+def rehearse_rows(state: ReembedState, panel: str, width: int, glyphs: Glyphs, *, busy: bool) -> list[Row]:
+    """The saved and the last questions over a sample, and what the two models make of them."""
     found = state.rehearsal
+    saved, last = state.questions
     if panel == "a":
         rows = [
-            fact_row("questions", full(cases), width, glyphs),
+            fact_row("questions", f"{full(saved)} saved, {full(last)} asked last", width, glyphs),
             fact_row("new model", state.model, width, glyphs),
         ]
         if found is not None:
@@ -109,12 +111,12 @@ def rehearse_rows(
                 fact_row("sample", f"{full(found.sample)} of {full(found.rows)}", width, glyphs),
             ]
         return rows
-    if not cases:
-        rows = text_rows("There are no saved questions, so nothing says which model finds more.", width)
+    if not saved and not last:
+        rows = text_rows("No question is saved or was asked: nothing says what the agent would read.", width)
         return [
             *rows,
             blank(),
-            *text_rows("Save some in Recall first, or go on without them.", width, "$dim"),
+            *text_rows("Ask some in Recall first, or go on without them.", width, "$dim"),
         ]
     if state.error is not None:
         return warning_rows(str(state.error), width, glyphs)
@@ -124,7 +126,8 @@ def rehearse_rows(
                 "rehearsing", width, "$dim"
             )
         rows = text_rows(
-            "The saved questions are answered over a sample with each model, and compared.", width
+            "The saved questions and those asked last are answered over a sample with each model, and compared.",
+            width,
         )
         return [
             *rows,
@@ -135,9 +138,17 @@ def rehearse_rows(
 
 
 def _rehearsed(found: Rehearsal, width: int, glyphs: Glyphs) -> list[Row]:
+    """What the agent would read otherwise, place by place; then the measures, where something is expected."""
+    effect = [Row((line,)) for line in effect_lines(found.effect, width, glyphs)]
+    return [*effect, *(_measured(found, width, glyphs) if found.report.answers else [])]
+
+
+def _measured(found: Rehearsal, width: int, glyphs: Glyphs) -> list[Row]:
+    """The saved questions in figures: each measure with the old model and the new, and the cases that flip."""
     report = found.report
     other, paired = report.other, report.paired
     rows = [
+        blank(),
         Row(
             (
                 Content.styled(
@@ -145,7 +156,7 @@ def _rehearsed(found: Rehearsal, width: int, glyphs: Glyphs) -> list[Row]:
                     "bold $heading",
                 ),
             )
-        )
+        ),
     ]
     for name, old in report.mean.items():
         new = other.mean.get(name) if other is not None else None
@@ -261,4 +272,6 @@ def switch_rows(state: ReembedState, panel: str, width: int, glyphs: Glyphs, *, 
         ]
     if state.error is not None:
         rows += [blank(), *warning_rows(str(state.error), width, glyphs)]
+    if state.rehearsal is not None:
+        rows += [blank(), *(Row((line,)) for line in effect_lines(state.rehearsal.effect, width, glyphs))]
     return rows
