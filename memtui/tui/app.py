@@ -375,10 +375,10 @@ class MemtuiApp(SessionApp):
 
         self.push_screen(Jump(spots(self.screen)))
 
-    def action_palette(self) -> None:
+    def action_palette(self, prefix: str = "") -> None:
         from memtui.tui.dialogs.palette import Palette
 
-        self.push_screen(Palette(self.screen))
+        self.push_screen(Palette(self.screen, prefix))
 
     def action_reload(self) -> None:
         if self.session.open:

@@ -94,6 +94,12 @@ class ShowReach(Message):
 
     id: str = ""
     view: Literal["reach", "sessions", "access"] = "reach"
+    agent: str = ""
+    """With the cursor on this one of its agents, as it was typed."""
+    scope: str = ""
+    """Of the rights, with the cursor on this scope."""
+    days: int = 0
+    """Of the sessions, those of the last so many days."""
 
 
 @dataclass

@@ -26,7 +26,7 @@ from memtui.tui.widgets.row_list import BuiltRows
 from tests.conftest import tree_hash
 from tests.engine import pro_store
 from tests.engine.session_world import MadeTurn, line, write_session
-from tests.tui.driving import SIZES, check_golden, press, running, screen_text, settle, until
+from tests.tui.driving import SIZES, check_golden, press, running, screen_text, settle, type_text, until
 
 DAY = 1_750_000_000_000
 NOW_MS = 1_788_864_000_000
@@ -110,6 +110,28 @@ async def test_who_reads_what(home: Path, size: tuple[int, int]) -> None:
         text = screen_text(app)
         assert "1 line in 1 turn, at least" in text
         assert "openclaw.json has no" in text
+
+
+async def test_a_sentence_of_the_palette_ends_on_the_agent_or_the_scope_it_names(home: Path) -> None:
+    async with running(engine_of(home)) as (app, pilot):
+        for said, view_shown, there in (
+            ("what did scrbe get", "sessions", lambda state: state.session == "session-of-scribe"),
+            ("what did main get", "sessions", lambda state: state.session == "quiet"),
+            ("what can scribe read", "access", lambda state: state.agent == "scribe"),
+            ("who reads ines", "access", lambda state: state.scopes[state.column] == "user:ines"),
+        ):
+            await press(pilot, "2", "ctrl+p")
+            await type_text(pilot, said)
+            await press(pilot, "enter")
+            await until(pilot, lambda: isinstance(app.screen, AuditScreen))
+            await until(pilot, lambda view=view_shown: screen_of(app).state.view == view)
+            await until(pilot, lambda there=there: there(screen_of(app).state))
+            await settle(pilot)
+            assert there(screen_of(app).state), said
+        await press(pilot, "2", "ctrl+p")
+        await type_text(pilot, "what did nobody get")
+        await press(pilot, "enter")
+        await until(pilot, lambda: "no session of nobody: there are some of main, scribe" in screen_text(app))
 
 
 @pytest.mark.parametrize("size", SIZES, ids=SIZE_NAMES)

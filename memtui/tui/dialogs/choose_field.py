@@ -59,9 +59,17 @@ def choose_change(
     one: Memory | None,
     scopes: Sequence[str],
     then: Callable[[str, str], None],
+    said: tuple[str, str] = ("", ""),
 ) -> None:
-    """Ask for a field and its new value, then call `then(field, value)`; `one` lends its present values."""
+    """Ask for a field and its new value, then call `then(field, value)`; `one` lends its present values.
+
+    What of both was `said` before is not asked again.
+    """
     by_name = {each.name: each for each in fields}
+    field, given = said
+    if field in by_name and given:
+        then(field, given)
+        return
 
     def value(name: str | None) -> None:
         if name is not None:
@@ -70,7 +78,10 @@ def choose_change(
             heading = f"{title}: {name.replace('_', ' ')}"
             choose_value(app, heading, by_name[name], present, scopes, lambda given: then(name, given))
 
-    app.push_screen(ChooseOne(title, field_options(fields)), value)
+    if field in by_name:
+        value(field)
+    else:
+        app.push_screen(ChooseOne(title, field_options(fields)), value)
 
 
 def choose_value(

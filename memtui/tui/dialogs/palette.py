@@ -220,8 +220,8 @@ class Palette(QuickModal[None]):
         self._note = ""
         self._theme = ""
         self._counting = ""
-        self._counted: tuple[str, int] = ("", 0)
-        """A sentence, and how many memories it is about."""
+        self._counted: tuple[str, int, bool] = ("", 0, False)
+        """A sentence, how many memories it is about, and whether by its words without their plural."""
 
     def compose(self) -> ComposeResult:
         with Panel(title="Commands"):
@@ -268,8 +268,10 @@ class Palette(QuickModal[None]):
         counts = Counter(entry.group for entry in self._entries)
         found = self._standing(words)
         found = found if group == MEMORIES else found[:UNASKED_ROWS] if not group else []
-        meant = intent_entries(self._below, words) if not group else []
-        if meant and self._counted[0] == words:
+        known = self._counted[0] == words
+        singular = known and self._counted[2]
+        meant = intent_entries(self._below, words, singular=singular) if not group else []
+        if meant and known:
             said = counted(self._counted[1], "memory", "memories")
             meant[0] = replace(meant[0], about=f"{said}; {meant[0].about}")
         app = self.app
@@ -342,6 +344,8 @@ class Palette(QuickModal[None]):
             and (entry is None or entry.disabled or entry.group == "INTENT")
         ):
             return pressed == "enter"
+        if entry is not None and entry.group == "INTENT" and self.runner.busy("count"):
+            return pressed == "enter"  # which words it is about is known in a moment
         return pressed == "enter" and self._looking and (entry is None or entry.group == MEMORIES)
 
     def on_run_finished(self, message: RunFinished) -> None:
@@ -349,7 +353,7 @@ class Palette(QuickModal[None]):
         message.stop()
         if self.runner.done(message):
             if message.slot == "count":
-                self._counted = (self._counting, message.value)
+                self._counted = (self._counting, *message.value)
                 self._list(self.query_one(Input).value, keep=True)
                 return
             self._total, memories = message.value

@@ -106,7 +106,16 @@ _SAYING_LITTLE = _IGNORED | {
     "week",
     "all",
     "are",
+    "is",
     "does",
+    "did",
+    "do",
+    "can",
+    "i",
+    "me",
+    "store",
+    "today",
+    "now",
 }
 _WORD = re.compile(r"\w+")
 
@@ -125,6 +134,9 @@ def rank(entries: Sequence[PaletteEntry], query: str, recent: Sequence[str] = ()
     wanted = words.casefold().split()
     wanted = [word for word in wanted if word not in _IGNORED] or wanted
     scored = [(entry, found) for entry in pool if (found := _match(entry, wanted)) is not None]
+    telling = [word for word in wanted if word not in _SAYING_LITTLE]
+    if not scored and 0 < len(telling) < len(wanted):  # "what fades this week", "is the store healthy"
+        scored = [(entry, found) for entry in pool if (found := _match(entry, telling)) is not None]
     if not scored:
         scored = [(entry, found) for entry in pool if (found := _near(entry, words)) is not None]
     strong = {entry.group for entry, (_, weakest, _) in scored if weakest >= STRONG and not entry.disabled}

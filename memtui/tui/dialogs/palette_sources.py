@@ -21,7 +21,7 @@ from memtui.tui.actions.data import SENTENCES
 from memtui.tui.actions.dispatch import PERFORM, KeymapApp, no_store, refusal
 from memtui.tui.actions.table import bindings
 from memtui.tui.calls import Report, Work
-from memtui.tui.dialogs.intents import Intent, examples, understood
+from memtui.tui.dialogs.intents import Intent, examples, in_singular, understood
 from memtui.tui.dialogs.palette_entry import PaletteEntry
 from memtui.tui.host import host
 from memtui.tui.messages import AskImport, AskRecall, ShowEntry, ShowInBrowse, ShowMemory, ShowReach
@@ -112,11 +112,17 @@ def _perform(screen: Screen[object], steps: Sequence[str | Message]) -> None:
 # Sentences: what they mean here, and how many memories they are about.
 
 
-def intent_entries(screen: Screen[object], text: str) -> list[PaletteEntry]:
-    """What a sentence would do, or the sentences nearest to it; none where it is no sentence."""
+def intent_entries(screen: Screen[object], text: str, *, singular: bool = False) -> list[PaletteEntry]:
+    """What a sentence would do, or the sentences nearest to it; none where it is no sentence.
+
+    With `singular` it is about words without their plural: no memory has them as they were typed.
+    """
     session = host(screen).session
-    scopes = [scope for scope, _ in session.stats.scopes if scope] if session.stats is not None else []
-    found = [
+    meant = _meant(screen, text)[:2]
+    if singular and meant:
+        meant[0] = in_singular(meant[0]) or meant[0]
+    meant = meant or [each for nearest in examples(text) for each in _meant(screen, nearest)[:1]]
+    return [
         PaletteEntry(
             "INTENT",
             each.title,
@@ -125,11 +131,13 @@ def intent_entries(screen: Screen[object], text: str) -> list[PaletteEntry]:
             detail=f"{each.title}\n\nnothing is written before you have seen what it changes",
             disabled="" if session.open else no_store(screen),
         )
-        for each in understood(text, scopes)[:2]
+        for each in meant
     ]
-    if found:
-        return found
-    return [entry for nearest in examples(text) for entry in intent_entries(screen, nearest)[:1]]
+
+
+def _meant(screen: Screen[object], text: str) -> list[Intent]:
+    stats = host(screen).session.stats
+    return understood(text, [scope for scope, _ in stats.scopes if scope] if stats is not None else [])
 
 
 def _said(intent: Intent) -> str:
@@ -154,13 +162,18 @@ def steps_of(intent: Intent) -> list[str | Message]:
         return [AskRecall(said)]
     if row["takes"] == "path":
         return [AskImport(said)]
-    if row["takes"] == "place":
-        return [ShowReach(view=row["does"][0])]
-    if intent.name == "undo":
+    if row["takes"] in _OF_AUDIT:
+        return [ShowReach(view=row["does"][0], agent=intent.agent, scope=intent.scope, days=intent.days)]
+    if row["takes"] == "entries":
         when = _WHEN.get(intent.days, f"since:{intent.days}d" if intent.days else "")
         sought = f"{when} {said}".strip()
         return [*([ShowEntry(sought=sought)] if sought else []), *row["does"]]
-    return [narrowed(intent), *(step.replace("{form}", intent.form) for step in row["does"])]
+    does = [step.replace("{form}", intent.form).replace("{field}", intent.field) for step in row["does"]]
+    return [narrowed(intent), *(step.replace("{value}", intent.value.replace("'", "")) for step in does)]
+
+
+_OF_AUDIT = ("agent", "scope")
+"""What a sentence takes that is about a view of Audit, not about memories."""
 
 
 def nothing_else(screen: Screen[object], text: str) -> list[PaletteEntry]:
@@ -184,24 +197,27 @@ _WHEN = {1: "since:today", 2: "since:yesterday before:today"}
 
 
 def count_of(screen: Screen[object], text: str) -> Work | None:
-    """How many memories the sentence is about, for a worker; None where it is about none."""
-    engine, stats = host(screen).session.engine, host(screen).session.stats
-    scopes = [scope for scope, _ in stats.scopes if scope] if stats is not None else []
-    meant = understood(text, scopes)[:1]
+    """How many memories the sentence is about, for a worker; None where it is about none.
+
+    It gives the count, and whether it is that of the words without their plural: no memory has them as typed.
+    """
+    engine = host(screen).session.engine
+    meant = _meant(screen, text)[:1]
     row = SENTENCES[meant[0].name] if meant else {}
-    if (
-        engine is None
-        or not meant
-        or row["takes"] in ("question", "path", "place")
-        or meant[0].name == "undo"
-    ):
+    if engine is None or not meant or row["takes"] in ("question", "path", *_OF_AUDIT):
         return None
     show = narrowed(meant[0])
     if not show.filter and show.scopes is None:  # of all there are it says nothing
         return None
+    other = in_singular(meant[0])
 
-    def work(token: CancelToken, report: Report) -> int:
-        return engine.view(ListQuery(filter=show.filter, scopes=show.scopes), token).total
+    def work(token: CancelToken, report: Report) -> tuple[int, bool]:
+        total = engine.view(ListQuery(filter=show.filter, scopes=show.scopes), token).total
+        if total or other is None:
+            return total, False
+        one = narrowed(other)
+        fewer = engine.view(ListQuery(filter=one.filter, scopes=one.scopes), token).total
+        return fewer, bool(fewer)
 
     return work
 
@@ -263,9 +279,18 @@ def _themes(screen: Screen[object]) -> list[PaletteEntry]:
     def wearer(name: str) -> None:
         app.theme = name
 
+    names = sorted(
+        host(screen).themes, key=lambda name: name != app.theme
+    )  # that of now is first: nothing changes
     return [
-        PaletteEntry("THEMES", f"Theme: {name}", partial(wearer, name), preview=partial(wearer, name))
-        for name in host(screen).themes
+        PaletteEntry(
+            "THEMES",
+            f"Theme: {name}",
+            partial(wearer, name),
+            "as it is now" if name == app.theme else "",
+            preview=partial(wearer, name),
+        )
+        for name in names
     ]
 
 

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from textual import on
 from textual.app import ComposeResult
-from textual.content import Content
 
-from memtui.engine import CancelToken, MemtuiError, counted
+from memtui.engine import CancelToken, MemtuiError
 from memtui.tui import layouts
 from memtui.tui.actions.table import bindings
 from memtui.tui.base_screen import BaseScreen
@@ -25,11 +24,12 @@ from memtui.tui.screens.audit import reach_rows, reading, rights_rows, view
 from memtui.tui.screens.audit.edit_rights import EditRights, plan_of
 from memtui.tui.screens.audit.mend_choice import ask_mend
 from memtui.tui.screens.audit.state import MOST_LIVE, VIEWS, AuditState, View, first_memory
+from memtui.tui.screens.audit.wished import found, no_sessions
 from memtui.tui.session import Session
 from memtui.tui.widgets.layout_container import LayoutContainer
 from memtui.tui.widgets.panel import Panel
 from memtui.tui.widgets.row_list import BuiltRows, Row, RowList
-from memtui.tui.widgets.state_panel import Choice, State, StatePanel, failed
+from memtui.tui.widgets.state_panel import State, StatePanel, failed
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
@@ -41,8 +41,6 @@ POLL_S = 2.0
 """How often the live view looks for a new version while it is in sight."""
 
 REVEAL_S = 10.0
-
-_ASCII = str.maketrans("▤≣┄✓✗≠†≈–▸…└├─│“”", '#=.+x!x~->.`+-|""')
 
 _TITLES: dict[View, tuple[str, str, str]] = {
     "sessions": ("Sessions", "Turns", "Turn"),
@@ -103,8 +101,8 @@ class AuditScreen(BaseScreen):
         self._engine: Engine | None = None
         self._revision = -1
         self._seen = 0
-        self._wished = ""
-        """A memory whose reach was asked for before the store was open."""
+        self._wished = ShowReach(view="sessions")
+        """What was asked for and is still to be shown, as far as it is read."""
 
     def body(self) -> ComposeResult:
         yield LayoutContainer(
@@ -137,7 +135,7 @@ class AuditScreen(BaseScreen):
         def build(width: int, height: int) -> list[Row]:
             app = host(self)
             rows = paint(self.state, width, view.Look(app.glyphs, app.zone, app.now_ms()))
-            return [_plain(row) for row in rows] if app.glyphs.name == "ascii" else rows
+            return [view.in_ascii(row) for row in rows] if app.glyphs.name == "ascii" else rows
 
         return build
 
@@ -160,15 +158,29 @@ class AuditScreen(BaseScreen):
                     lambda found: self._have_sessions(*found),
                     self._no_sessions_read,
                 )
-                if self._wished:
-                    self._read_reach(self._wished)
+                if self._wished.id:
+                    self._read_reach(self._wished.id)
 
     def receive(self, wish: ShowReach) -> None:
-        """Show the reach of a memory, or another view."""
+        """Show the reach of a memory, or another view, with the cursor on the agent or the scope that is meant."""
+        self._wished = wish
         self._show(wish.view)
-        self._wished = wish.id
         if self._engine is not None and wish.id:
             self._read_reach(wish.id)
+        self._meet()
+
+    def _meet(self) -> None:
+        """Go to the agent or the scope that was asked for, once they are known."""
+        answer = found(self.state, self._wished, host(self).now_ms())
+        if answer is None:
+            return
+        before, self._wished = self.state.session, ShowReach(view="sessions")
+        self.state, told = answer
+        if self.state.session != before:
+            self._read_turns(self.state.session)
+        if told:
+            self.flash(told, "note")
+        self.repaint()
 
     def _start(
         self,
@@ -224,6 +236,7 @@ class AuditScreen(BaseScreen):
         self._have(rights=rights, agent=self.state.agent or rights.matrix.agents[0].id)
         self._start("places", reading.read_places, lambda places: self._have(places=places))
         self._start("got", reading.read_got_scopes, lambda got: self._have(got=got))
+        self._meet()
 
     def _have_leaks(self, found: tuple[Any, Any]) -> None:
         rights, leaks = found
@@ -234,7 +247,7 @@ class AuditScreen(BaseScreen):
     def _have_reach(self, reach: Any) -> None:
         from memtui.engine.witness import usual_mends
 
-        self._wished = ""
+        self._wished = ShowReach(view="sessions")
         self._have(reach=reach, mends=usual_mends(reach))
         self.query_one("#list-rows", BuiltRows).choose(reach.id)
 
@@ -248,10 +261,11 @@ class AuditScreen(BaseScreen):
         session = self.state.session or (ordered[0].file.id if ordered else "")
         self.state = replace(self.state, sessions=tuple(ordered), session=session, injections=count)
         if not found and self.state.view == "sessions":
-            self.say(_no_sessions(count))
+            self.say(no_sessions(count))
         else:
             self.say(None)
         self._read_turns(session)
+        self._meet()
 
     def _have_turns(self, replayed: ReplayedSession) -> None:
         first = replayed.turns[0].turn.n if replayed.turns else 0
@@ -397,7 +411,7 @@ class AuditScreen(BaseScreen):
         self.state = replace(self.state, view=view, zoom="")
         if self._engine is not None:
             empty = view == "sessions" and self.state.sessions == ()
-            self.say(_no_sessions(self.state.injections) if empty else None)
+            self.say(no_sessions(self.state.injections) if empty else None)
             if view == "access" and self.state.rights is None:
                 self._start("rights", reading.read_all_rights, self._have_rights)
             if view == "leaks" and self.state.leaks is None:
@@ -581,20 +595,3 @@ class AuditScreen(BaseScreen):
             self.repaint()
         elif self.said is None:
             self.query_one("#list-rows").focus()
-
-
-def _plain(row: Row) -> Row:
-    """The row with signs of ASCII."""
-    lines = tuple(Content(one.plain.translate(_ASCII), spans=list(one.spans)) for one in row.lines)
-    return Row(lines, row.key)
-
-
-def _no_sessions(injections: int) -> State:
-    told = (
-        f"The store alone tells of {counted(injections, 'injection')} (at least)."
-        if injections
-        else "The store tells of no injection either: not recorded."
-    )
-    facts = (("looked at", "the sessions of every agent of this environment"), ("so", told))
-    access = Choice("access", "see who may read what", "{audit.next-view} goes to the next view")
-    return State("empty", "no session files here", facts, (access,))

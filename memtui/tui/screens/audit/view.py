@@ -44,6 +44,8 @@ SIGNS: Mapping[str, tuple[str, str]] = {
     "unknown": ("? not known here", "$stale"),
 }
 
+_ASCII = str.maketrans("▤≣┄✓✗≠†≈–▸…└├─│“”", '#=.+x!x~->.`+-|""')
+
 LIKELY = 0.3
 
 NAME_CELLS = 12
@@ -103,6 +105,12 @@ def _where(state: AuditState, look: Look) -> str:
         how = "paused" if state.paused else "follows the store"
         return f"only {one_line(state.words)}   {how}" if state.words else how
     return ""
+
+
+def in_ascii(row: Row) -> Row:
+    """The row with signs of ASCII."""
+    lines = tuple(Content(one.plain.translate(_ASCII), spans=list(one.spans)) for one in row.lines)
+    return Row(lines, row.key)
 
 
 def line(text: str, style: str = "$foreground") -> Row:

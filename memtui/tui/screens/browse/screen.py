@@ -447,7 +447,7 @@ class BrowseScreen(BaseScreen):
         else:
             self._editing.text(memory, self._known_scopes())
 
-    def action_change(self) -> None:
+    def action_change(self, field: str = "", value: str = "") -> None:
         engine = self.session.engine
         if not self.staging.able() or engine is None:
             return
@@ -460,7 +460,7 @@ class BrowseScreen(BaseScreen):
         def plan(field: str, value: str) -> None:
             self.staging.stage(lambda engine: engine.curate.edit(ids, {field: value}), then=self._changed)
 
-        choose_change(self.app, title, engine.editable, one, self._known_scopes(), plan)
+        choose_change(self.app, title, engine.editable, one, self._known_scopes(), plan, (field, value))
 
     def _changed(self, outcome: Outcome) -> None:
         self.list_panel.clear_marks()
