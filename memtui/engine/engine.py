@@ -484,6 +484,14 @@ class Engine:
             request = replace(request, recipe=self.default_recipe)
         return recall(request, self.bench(), on_stage=on_stage, cancel=cancel)
 
+    def read_ahead(self, request: RecallRequest, cancel: CancelToken) -> None:
+        """Make ready what the first question like `request` would wait for. Changes nothing, asks nobody."""
+        from memtui.engine.recall.answer import read_ahead
+
+        if not request.recipe:
+            request = replace(request, recipe=self.default_recipe)
+        read_ahead(request, self.bench(), cancel)
+
     def bench(self) -> RecallContext:
         """What a recall works with, as of now."""
         from memtui.engine.providers.embedder import NoEmbedder, question_vector

@@ -1,10 +1,11 @@
-"""A plain signal is declared in one place, and stands in trace, What if, proof, Why not and the rule's text at once."""
+"""What counts in a score is declared in one place, and stands in trace, What if, proof, Why not and texts at once."""
 
 from __future__ import annotations
 
 import json
 import subprocess
 import sys
+import tomllib
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,10 +13,15 @@ import pytest
 
 from memtui.engine import Engine, RecallRequest, open_engine
 from memtui.engine.demo import build_demo
-from memtui.engine.explain import parameters, signal_words, what_if, why_not_in
+from memtui.engine.explain import parameters, signal_words, weight_words, what_if, why_not_in
 from memtui.engine.explain.knobs import knobs_of
-from memtui.engine.recall.recipes.memtui.settings import SignalWeights
+from memtui.engine.recall.confidence import WEIGHTS as WEIGHTS_FILE
+from memtui.engine.recall.confidence import judgement, most
+from memtui.engine.recall.recipes.memtui.knobs import idle
+from memtui.engine.recall.recipes.memtui.settings import GIVEN, OwnSettings, SignalWeights, fitted
 from memtui.engine.recall.recipes.memtui.signals import SIGNALS
+from memtui.engine.recall.recipes.memtui.weights import WEIGHTS, Weight
+from memtui.tui.screens.recall.view import sections
 from memtui.tui.trace.rule_text import formula
 from tests.conftest import NOW_MS
 
@@ -127,3 +133,98 @@ def test_why_not_weighs_every_signal(demo: Engine) -> None:
     for signal in SIGNALS:
         assert turned.trace.config["memtui"]["signals"][signal.key] == 0.9
     assert last.id in told
+
+
+# The weights beside the signals.
+
+NAMED = {weight.key: weight for weight in WEIGHTS}
+
+
+@pytest.fixture(scope="module")
+def everything(tmp_path_factory: pytest.TempPathFactory) -> Engine:
+    """A talk in which a question can be asked that every weight has something to say about."""
+    from tests.quality import dialogues
+
+    turns, _ = dialogues.read("carmen-louis")
+    turns.append(replace(turns[0], id="locker", text="My locker at the chapel has the code LOCK_4711."))
+    folder = dialogues.write(tmp_path_factory.mktemp("talk") / "store", turns)
+    return open_engine(folder, now=lambda: NOW_MS, environ={}, cwd=folder)
+
+
+EVERYTHING = "What is the latest that Louis said about LOCK_4711 in October 2023?"
+
+
+def test_every_number_by_which_something_counts_is_declared() -> None:
+    """The settings have no weight that the table lacks, nor does the file of what was fitted."""
+    told = {each.alias or name for name, each in OwnSettings.model_fields.items()}
+    weights = {key for key in told if key.endswith("Weight")} | {"rarity", "recencyHalfLifeDays"}
+    assert set(NAMED) == weights
+    for profile in ("dialogue", "notes"):
+        assert set(fitted(profile)) - {"signals"} <= set(NAMED)
+        assert set(fitted(profile)["signals"]) <= {signal.key for signal in SIGNALS}
+    assert {key for key in GIVEN if key.endswith("Weight")} <= set(NAMED)
+
+
+@pytest.mark.parametrize("weight", WEIGHTS, ids=lambda weight: weight.key)
+def test_a_weight_has_a_knob_and_an_explanation_and_says_why_it_is_idle(
+    everything: Engine, weight: Weight
+) -> None:
+    assert weight.field in OwnSettings.model_fields
+    assert weight_words()[weight.key] == weight.meaning
+    (knob,) = (knob for knob in knobs_of("memtui") if knob.path == f"memtui.{weight.key}")
+    assert (knob.meaning, (knob.low, knob.high, knob.step)) == (weight.meaning, weight.knob)
+    (sheet,) = (each for each in sections({"memtui": {weight.key: 0.5}}) if each.heading == "WEIGHTS")
+    assert [(line.name, line.meaning) for line in sheet.lines] == [(weight.key, weight.meaning)]
+    if weight.needs:
+        trace = everything.recall(RecallRequest("choir", recipe="memtui"))
+        ran = weight.needs in {record.name for record in trace.records}
+        assert weight.missing
+        assert ran or idle(trace, knob.path) == weight.missing
+
+
+def test_every_weight_among_the_inputs_of_a_step_is_proved(everything: Engine) -> None:
+    """A weight that is not the setting turns the account red; and there is none that the table does not know."""
+    trace = everything.recall(RecallRequest(EVERYTHING, recipe="memtui"))
+    assert trace.proof.recomputed
+    signals = {f"{signal.name}_weight" for signal in SIGNALS}
+    known = {weight.input: weight for weight in WEIGHTS if weight.input}
+    seen = set()
+    for at, record in enumerate(trace.records):
+        inputs = record.outcome.inputs
+        for name in {each for each in inputs if each.endswith("_weight") or each in known} - signals:
+            assert known[name].stage == record.name
+            seen.add(name)
+            outcome = replace(record.outcome, inputs={**inputs, name: inputs[name] + 0.25})
+            records = [*trace.records[:at], replace(record, outcome=outcome), *trace.records[at + 1 :]]
+            assert not replace(trace, records=tuple(records)).proof.recomputed, name
+    assert set(known) - seen == {"token_weight"}  # no token vectors here: tests/engine/test_token_vectors.py
+
+
+@pytest.mark.parametrize("few", [False, True])
+@pytest.mark.parametrize("profile", ["dialogue", "notes"])
+def test_every_weight_of_the_confidence_has_its_error_and_what_is_lost_without_it(
+    profile: str, few: bool
+) -> None:
+    """No weight without an ablation: of what is not so told there is none."""
+    told = tomllib.loads(WEIGHTS_FILE.read_text(encoding="utf-8"))[profile]["few" if few else "confidence"]
+    judged = judgement(profile, few)
+    assert set(told) == set(judged.__dataclass_fields__)
+    for name in ("met", "gathered", "beside", "long"):
+        assert getattr(judged, name) == told[name]["weight"]
+        fitted_here = {"weight", "error", "elsewhere", "removed"}
+        assert set(told[name]) == (fitted_here if told[name]["weight"] else {"weight"})
+    assert judged.met > 0 > judged.line
+
+
+def test_the_confidence_counts_the_weights_that_say_so() -> None:
+    settings = {**dict.fromkeys(NAMED, 0.0), "profile": "dialogue"}
+    for weight in WEIGHTS:
+        one = {**settings, weight.key: 0.5}
+        whole = most(one, set()), most({**one, "profile": "notes"}, set()), most(one, {"token_vectors"})
+        counted = {
+            "always": (0.5, 0.5, 0.5),
+            "dialogue": (0.5, 1.0, 0.5),
+            "token_vectors": (1.0, 1.0, 0.5),
+            "never": (1.0, 1.0, 1.0),
+        }
+        assert whole == counted[weight.counts], weight.key  # 1 where nothing has any weight

@@ -312,3 +312,12 @@ def test_the_confidence_says_what_it_is_made_of() -> None:
     told = Confidence("m1", 0.83, 0.714, 0.9, 0.2)
     assert results.confidence_reasons(told) == "words met .714, weight .900"
     assert told.why == "71% of the question's words met, 90% of all weight gathered"
+    beside = replace(told, beside=True)
+    assert results.confidence_reasons(beside) == "words met .714, weight .900, neighbours too"
+    assert beside.why == f"{told.why}, what was said beside it came back too"
+    alone = replace(told, beside=False)
+    assert results.confidence_reasons(alone) == "words met .714, weight .900, no neighbours"
+    assert alone.why == f"{told.why}, nothing that was said beside it came back too"
+    few = replace(told, few=True)
+    assert results.confidence_reasons(few) == "words met .714, few memories"
+    assert few.why == "71% of the question's words met; too few memories to weigh them against each other"

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from memtui.engine.explain.verdict import DROP, TIMES
     from memtui.engine.explain.word_tree import KeywordTree, keyword_tree
     from memtui.engine.recall.recipes.memtui.signals import signal_words
+    from memtui.engine.recall.recipes.memtui.weights import weight_words
 
 __all__ = [
     "DROP",
@@ -86,6 +87,7 @@ __all__ = [
     "settings_of",
     "signal_words",
     "versions",
+    "weight_words",
     "what_if",
     "why_not",
     "why_not_in",
@@ -138,6 +140,7 @@ __getattr__ = lazy_names(
         "settings_of": "memtui.engine.explain.prompt_block",
         "signal_words": "memtui.engine.recall.recipes.memtui.signals",
         "versions": "memtui.engine.explain.questions",
+        "weight_words": "memtui.engine.recall.recipes.memtui.weights",
         "what_if": "memtui.engine.explain.questions",
         "why_not": "memtui.engine.explain.questions",
         "why_not_in": "memtui.engine.explain.questions",

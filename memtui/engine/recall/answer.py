@@ -40,6 +40,14 @@ def recall(
     )
 
 
+def read_ahead(request: RecallRequest, context: RecallContext, cancel: CancelToken) -> None:
+    """Make ready what the first question like `request` would wait for; its question may still be empty."""
+    recipe = recipe_named(request.recipe)
+    request, _ = recipe.asker(request, context)
+    if recipe.read_ahead is not None:
+        recipe.read_ahead(request, context, context.outside(request.table_version), cancel)
+
+
 def _far_search(outside: IoCache) -> tuple[str, ...]:
     """A word where a search by meaning fetched many vectors over the network."""
     rows = outside.far_vectors_read()

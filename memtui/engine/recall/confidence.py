@@ -1,21 +1,26 @@
 """How sure it is that the best memory answers at all: a probability, calibrated on questions with and without answer.
 
-Two things are looked at. How well the words of the question are met by one of the first memories, or just before it,
-rare words counting more: it is not stretched over the pool, whose best always reaches the top, answer or not. And how
-much of all the weight that there is the best memory gathers: where meaning, words, speaker and time speak for one
-and the same memory it is more likely the answer than where each speaks for another. In notes the length of the question
-counts too: a long message seldom has one note that answers it. `tests/quality/confidence.py` fits it, for dialogues and
-notes apart, and writes it into `weights.toml` beside the recipe, with errors and with what each part is worth.
+Three things are looked at. How well the words of the question are met by one of the first memories, or just before it,
+rare words counting more: it is not stretched over the pool, whose best always reaches the top, answer or not. How much
+of all the weight that there is the best memory gathers: where meaning, words, speaker and time speak for one and the
+same memory it is more likely the answer than where each speaks for another. And in dialogues whether what was said
+beside it came back too: what was talked about is told in more than one message. In notes the length of the question
+counts instead: a long message seldom has one note that answers it.
+
+Where hardly any memory was a candidate, only the words count: a score that is stretched from the lowest of three
+memories to the highest says nothing. `tests/quality/confidence.py` fits all of it, for dialogues and notes apart, and
+writes it into `weights.toml` beside the recipe, with errors and with what each part is worth.
 """
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import exp
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,28 +39,47 @@ LONG_FROM, LONG_TO = 12, 40
 LOOKED_AT = 3
 """The best met of so many counts: the memory beside the answer may stand first."""
 
+AMONG = 8
+"""What was said beside the best met one is looked for among so many of the first."""
+
+SHORT = 10
+"""Words of a short message, with who said it."""
+
+FEW = 20
+"""With fewer candidates than this only the words that are met count."""
+
 UNKNOWN = 0.5
 """From this share of words in a script that the bundled model never learned nothing can be told."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What the probability is made of: 1 / (1 + e^-(bias + met * met + gathered * gathered + long * long))."""
+    """What the probability is made of: 1 / (1 + e^-(bias + met * met + gathered * gathered + ...))."""
 
     bias: float
     met: float
     gathered: float
+    beside: float
+    """For a memory with another of its session beside it among the first."""
+    beside_unknown: float
+    """The same of a memory that is in no session, or alone in it: what is usual."""
     long: float
     line: float
     """Below this exponent no memory answers well: one question in twenty that has an answer is wrongly said to
     have none."""
     long_line: float
     """What a long question adds to it."""
+    short_line: float
+    """What short messages add to it: a question's words are met by fewer of them."""
 
-    def of(self, met: float, gathered: float, long: float) -> tuple[float, float]:
+    def of(
+        self, met: float, gathered: float, long: float, beside: bool | None = None, short: bool = False
+    ) -> tuple[float, float]:
         """(the probability, the line below which nothing answers); `long` as `longness` says."""
+        line = self.line + self.long_line * long + self.short_line * short
         exponent = self.bias + self.met * met + self.gathered * gathered + self.long * long
-        return 1 / (1 + exp(-exponent)), 1 / (1 + exp(-(self.line + self.long_line * long)))
+        exponent += self.beside * (self.beside_unknown if beside is None else beside)
+        return 1 / (1 + exp(-exponent)), 1 / (1 + exp(-line))
 
 
 def longness(question: str) -> float:
@@ -63,10 +87,15 @@ def longness(question: str) -> float:
     return min(1.0, max(0.0, (len(question.split()) - LONG_FROM) / (LONG_TO - LONG_FROM)))
 
 
-@lru_cache(maxsize=2)
-def judgement(profile: str) -> Judgement:
-    """What is fitted for a profile, `dialogue` or `notes`."""
-    told = tomllib.loads(WEIGHTS.read_text(encoding="utf-8"))[profile]["confidence"]
+def short_messages(texts: Sequence[str]) -> bool:
+    """Whether half of the memories or more are short messages."""
+    return median(len(text.split()) for text in texts) <= SHORT
+
+
+@lru_cache(maxsize=4)
+def judgement(profile: str, few: bool = False) -> Judgement:
+    """What is fitted for a profile, `dialogue` or `notes`; `few`: for fewer candidates than `FEW`."""
+    told = tomllib.loads(WEIGHTS.read_text(encoding="utf-8"))[profile]["few" if few else "confidence"]
     return Judgement(**{name: float(told[name]["weight"]) for name in Judgement.__dataclass_fields__})
 
 
@@ -91,16 +120,43 @@ def confidence(trace: Trace) -> Confidence | None:
     memory = max(met, key=lambda each: met[each])
     last = trace.records[-1].outcome.flow
     gathered = float(last.score[last.order[0]]) / most(settings, {each.name for each in trace.records})
-    probability, line = judgement(settings["profile"]).of(met[memory], gathered, longness(trace.query))
-    return Confidence(memory, probability, met[memory], gathered, line)
+    few = len(place) < FEW
+    near = None if few or settings["profile"] != "dialogue" else beside(trace, place[memory])
+    judged = judgement(settings["profile"], few)
+    long, short = longness(trace.query), short_messages([row.text for row in trace.pool.rows])
+    probability, line = judged.of(met[memory], gathered, long, near, short)
+    return Confidence(memory, probability, met[memory], gathered, line, near, few)
+
+
+def beside(trace: Trace, at: int) -> bool | None:
+    """Whether one of the first stands within two memories of the candidate `at`, in the same session.
+
+    None where it is in no session, or alone in it.
+    """
+    sessions = next((each for each in trace.records if each.name == "neighbours"), None)
+    if sessions is None:
+        return None
+    before, after = (sessions.outcome.inputs[name] for name in ("previous", "next"))
+    ids = [row.id for row in trace.pool.rows]
+    if before[at] is None and after[at] is None:
+        return None
+    scored = [each for each in trace.records if each.kind == "score"][-1].outcome.flow
+
+    def near(other: int) -> bool:
+        if ids[other] in (before[at], after[at]):
+            return True
+        between = (before[other], after[at]), (after[other], before[at])
+        return any(one is not None and one == two for one, two in between)
+
+    return any(near(other) for other in scored.order[:AMONG].tolist() if other != at)
 
 
 def most(settings: Mapping[str, Any], ran: set[str]) -> float:
     """The weight that a memory has which everything speaks for; 1 where nothing has any."""
-    counted = ["vectorWeight", "lateWeight", "bm25Weight", "dateWeight"]
-    counted += ["speakerWeight"] if settings["profile"] == "dialogue" else []
-    counted += ["tokenWeight"] if "token_vectors" in ran else []
-    return sum(float(settings[key]) for key in counted) or 1.0
+    from memtui.engine.recall.recipes.memtui.weights import WEIGHTS
+
+    there = {"always", settings["profile"], *ran}
+    return sum(float(settings[weight.key]) for weight in WEIGHTS if weight.counts in there) or 1.0
 
 
 def _unknown(question: str) -> bool:

@@ -190,6 +190,10 @@ class Confidence:
     """The share of all weight that speaks for the first result; may pass 1 where an identifier is held."""
     line: float
     """Below this probability no memory answers well."""
+    beside: bool | None = None
+    """Whether what was said beside it in its session came back too; None where that does not count."""
+    few: bool = False
+    """So few memories were candidates that only the words count."""
 
     @property
     def word(self) -> Word:
@@ -219,7 +223,13 @@ class Confidence:
     @property
     def why(self) -> str:
         """What it is told by, in words."""
-        return f"{self.met:.0%} of the question's words met, {self.gathered:.0%} of all weight gathered"
+        words = f"{self.met:.0%} of the question's words met"
+        if self.few:
+            return f"{words}; too few memories to weigh them against each other"
+        told = f"{words}, {self.gathered:.0%} of all weight gathered"
+        if self.beside is None:
+            return told
+        return f"{told}, {'what' if self.beside else 'nothing that'} was said beside it came back too"
 
     def as_json(self) -> dict[str, Any]:
         """For the command line."""
@@ -228,6 +238,8 @@ class Confidence:
             "probability": self.number,
             "met": self.met,
             "gathered": self.gathered,
+            "beside": self.beside,
+            "few": self.few,
             "line": self.line,
             "answers": self.word,
             "answered": self.answered,

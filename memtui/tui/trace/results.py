@@ -419,7 +419,10 @@ def moved_on(trace: Trace, version: int | None) -> str:
 
 def confidence_reasons(told: Confidence) -> str:
     """What the confidence is made of, in a few words with their numbers."""
-    return f"words met {score(told.met)}, weight {score(told.gathered)}"
+    if told.few:
+        return f"words met {score(told.met)}, few memories"
+    beside = {None: "", True: ", neighbours too", False: ", no neighbours"}[told.beside]
+    return f"words met {score(told.met)}, weight {score(told.gathered)}{beside}"
 
 
 def confidence_words(told: Confidence) -> tuple[str, str]:

@@ -91,12 +91,17 @@ _NEED_AN_ANSWER = frozenset(
 """Actions on an answer: nothing to do before there is one."""
 
 
+AHEAD = "ahead"
+"""The slot of what is read before a question is asked."""
+
+
 class RecallScreen(BaseScreen):
     """One state, panels that paint it, and engine calls that change it."""
 
     MODE = "recall"
     CSS_PATH = "recall.tcss"
     BINDINGS = bindings("recall")
+    BESIDE = frozenset((AHEAD,))
 
     state: var[RecallState] = var(RecallState(), init=False)
 
@@ -160,6 +165,7 @@ class RecallScreen(BaseScreen):
                 self.state, recipe=recipe, scopes=None, agent="", everyone=False, category=None
             ).form
             self.state = RecallState(form=form, history=self.state.history)
+            self._read_ahead()
         self.panels_catch_up()
         self.query_one(LayoutContainer).rearrange()
         if self._wanted and session.open:
@@ -198,6 +204,18 @@ class RecallScreen(BaseScreen):
         self._run()
 
     # ------------------------------------------------------------------ asking
+
+    def _read_ahead(self) -> None:
+        """While the question is typed, make ready what it would wait for."""
+        engine, request = self.session.engine, self.state.form.request()
+        self.runner.cancel(AHEAD)
+        if engine is not None:
+            self.call(
+                AHEAD,
+                lambda cancel, report: engine.read_ahead(request, cancel),
+                lambda _: None,
+                failed=lambda error: None,  # the question says it
+            )
 
     def _run(self) -> None:
         if not reduce.can_ask(self.state):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from textual.content import Content
@@ -249,29 +250,6 @@ _GROUPS: tuple[tuple[str, str, dict[str, str]], ...] = (
         },
     ),
     (
-        "WEIGHTS",
-        "memtui",
-        {
-            "profile": "whose weights: dialogue, or notes",
-            "signals": "of plain signals, each by its name",
-            "vectorWeight": "of the cosine, stretched over the candidates",
-            "lateWeight": "of how well each word of the question is met",
-            "tokenWeight": "of how well token vectors meet the question",
-            "contextWeight": "of what the memory before meets, same session",
-            "rarity": "how far a rare word of the question counts more",
-            "bm25Weight": "of the keyword score, as a share of the best",
-            "identifierWeight": "of identifiers that stand in the text to the letter",
-            "speakerWeight": "for what the named speaker has said",
-            "dateWeight": "for memories of the time that is named",
-            "following": "best ones whose next memory becomes a candidate",
-            "recency": "newer ones gain when asked for, always, never",
-            "recencyWeight": "most that the newest gains",
-            "recencyHalfLifeDays": "days after which half of that is left",
-            "pool": "candidates of each search",
-            "minScore": "a score below this is not returned",
-        },
-    ),
-    (
         "LIFECYCLE DECAY",
         "decay",
         {
@@ -293,6 +271,21 @@ _GROUPS: tuple[tuple[str, str, dict[str, str]], ...] = (
 )
 
 
+@cache
+def _groups() -> tuple[tuple[str, str, Mapping[str, str]], ...]:
+    """All groups; what counts in our own recipe is told as it is declared."""
+    weights = {
+        "profile": "whose weights: dialogue, or notes",
+        "signals": "of plain signals, each by its name",
+        **explain.weight_words(),
+        "recency": "newer ones gain when asked for, always, never",
+        "following": "best ones whose next memory becomes a candidate",
+        "pool": "candidates of each search",
+        "minScore": "a score below this is not returned",
+    }
+    return (*_GROUPS[:-1], ("WEIGHTS", "memtui", weights), _GROUPS[-1])
+
+
 def _value(value: Any) -> str:
     if value is None:
         return "none"
@@ -311,7 +304,7 @@ def sections(config: Mapping[str, Any]) -> list[Section]:
     """The resolved configuration as sections; keys that nobody described are listed at the end."""
     out: list[Section] = []
     told: set[tuple[str, str]] = set()
-    for heading, block, meanings in _GROUPS:
+    for heading, block, meanings in _groups():
         values = config.get(block)
         if not isinstance(values, Mapping):
             continue

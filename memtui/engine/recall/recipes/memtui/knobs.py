@@ -8,37 +8,34 @@ from typing import TYPE_CHECKING, Any
 
 from memtui.engine.recall.knob import LIMIT, Knob
 from memtui.engine.recall.recipes.memtui.signals import ASKS, SIGNALS, Signal, of_stage
+from memtui.engine.recall.recipes.memtui.weights import ALONE, WEIGHTS, Weight
 
 if TYPE_CHECKING:
     from memtui.engine.recall.record import Trace
 
 
-def _weight(key: str, meaning: str) -> Knob:
-    return Knob(f"memtui.{key}", "number", meaning, 0.0, 2.0, 0.01)
+def _weight(weight: Weight) -> Knob:
+    return Knob(f"memtui.{weight.key}", "number", weight.meaning, *weight.knob)
 
 
 def _signal(signal: Signal) -> Knob:
     return Knob(f"memtui.signals.{signal.key}", "number", signal.weighed, -1.0, 1.0, 0.01)
 
 
+def _weights(*, of_age: bool) -> tuple[Knob, ...]:
+    """The knobs of those that make newer ones gain, or of all the others."""
+    return tuple(_weight(weight) for weight in WEIGHTS if (weight.stage == "recency") is of_age)
+
+
 KNOBS = (
     replace(LIMIT, high=100),
     Knob("memtui.profile", "choice", "whose weights are the start", choices=("dialogue", "notes")),
     Knob("memtui.pool", "whole", "candidates of each search", 1, 200, 1),
-    _weight("vectorWeight", "of the cosine, stretched over the candidates"),
-    _weight("lateWeight", "of how well each word of the question is met"),
-    _weight("tokenWeight", "of how well token vectors meet the question, where there are any"),
-    Knob("memtui.contextWeight", "number", "of what the memory before meets, same session", step=0.01),
-    Knob("memtui.rarity", "number", "how far a rare word of the question counts more", 0.0, 3.0, 0.05),
-    _weight("bm25Weight", "of the keyword score, as a share of the best"),
-    _weight("identifierWeight", "of identifiers that stand in the text to the letter"),
-    _weight("speakerWeight", "for what the named speaker has said"),
-    _weight("dateWeight", "for memories of the time that is named"),
+    *_weights(of_age=False),
     *(_signal(signal) for signal in SIGNALS),
     Knob("memtui.following", "whole", "best ones whose next memory becomes a candidate", 0, 100, 1),
     Knob("memtui.recency", "choice", "whether newer ones gain", choices=("asked", "on", "off")),
-    _weight("recencyWeight", "most that the newest gains"),
-    Knob("memtui.recencyHalfLifeDays", "number", "days after which half of that is left", 1.0, 365.0, 1.0),
+    *_weights(of_age=True),
     Knob("memtui.minScore", "number", "a score below this is not returned", 0.0, 3.0, 0.01),
 )
 
@@ -55,20 +52,10 @@ SEARCH_SPACE: Mapping[str, tuple[Any, ...]] = {
 }
 """What is tried when settings are searched."""
 
-_ALONE = "no candidate has another memory of its session beside it"
-
 _NEEDS_STAGE: Mapping[str, tuple[str, str]] = {
-    "lateWeight": ("late_interaction", "the bundled model is not at hand: nothing is compared word by word"),
-    "tokenWeight": ("token_vectors", "the store has no token vectors: memtui context build makes them"),
-    "rarity": ("late_interaction", "the bundled model is not at hand: nothing is compared word by word"),
-    "contextWeight": ("neighbours", _ALONE),
-    "identifierWeight": ("identifier_ranked", "the question names nothing to be found to the letter"),
-    "speakerWeight": ("speaker", "the question names no speaker"),
-    "dateWeight": ("date", "the question names no time"),
-    "following": ("neighbours", _ALONE),
-    **{f"signals.{signal.key}": ("neighbours", _ALONE) for signal in of_stage("neighbours")},
-    "recencyWeight": ("recency", "the question does not ask for what is new"),
-    "recencyHalfLifeDays": ("recency", "the question does not ask for what is new"),
+    **{weight.key: (weight.needs, weight.missing) for weight in WEIGHTS if weight.needs},
+    "following": ("neighbours", ALONE),
+    **{f"signals.{signal.key}": ("neighbours", ALONE) for signal in of_stage("neighbours")},
 }
 """Setting to the stage that reads it, and what it means that this stage did not run."""
 

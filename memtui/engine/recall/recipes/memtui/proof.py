@@ -1,6 +1,6 @@
 """The proof of the recipe `memtui`: its arithmetic a second time, from the recorded inputs and from the rows.
 
-Nothing here is shared with the stages on purpose but the list of the signals. The weights are held against the
+Nothing here is shared with the stages on purpose but the lists of signals and weights. The weights are held against the
 configuration in the trace, the extremes against what all candidates recorded, and what was read of a row against the
 row.
 """
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from memtui.engine.recall.proof_account import with_account
 from memtui.engine.recall.proof_rules import StepsProof
 from memtui.engine.recall.recipes.memtui.signals import Signal, of_stage
+from memtui.engine.recall.recipes.memtui.weights import WEIGHTS
 from memtui.engine.recall.trace import Candidate, Proof, Step
 
 if TYPE_CHECKING:
@@ -31,18 +32,7 @@ SEARCHES = ("vector_ranked", "bm25_ranked", "identifier_ranked", "following")
 
 Inputs = Mapping[str, Any]
 
-_WEIGHTS = {
-    "vector_weight": "vectorWeight",
-    "bm25_weight": "bm25Weight",
-    "identifier_weight": "identifierWeight",
-    "late_weight": "lateWeight",
-    "token_weight": "tokenWeight",
-    "context_weight": "contextWeight",
-    "speaker_weight": "speakerWeight",
-    "date_weight": "dateWeight",
-    "recency_weight": "recencyWeight",
-    "half_life_days": "recencyHalfLifeDays",
-}
+_WEIGHTS = {weight.input: weight.key for weight in WEIGHTS if weight.input}
 """Input of a step to the setting that it must equal."""
 
 _SIGNALS: Mapping[str, Mapping[str, Signal]] = {
@@ -242,6 +232,17 @@ class MemtuiRun:
                 wrong = known and bound and any(s.inputs[bound] != extreme(known) for s in steps)
                 if wrong:
                     failures.append(f"{stage}: {bound} is not that of the candidates")
+        beside = {
+            c.id: (s.inputs["previous"], s.inputs["next"])
+            for c in self.trace.candidates
+            for s in c.steps
+            if s.stage == "neighbours" and "next" in s.inputs and "previous" in s.inputs
+        }
+        failures += [
+            f"neighbours: {after} follows {each}, but not the other way round"
+            for each, (_, after) in beside.items()
+            if after in beside and beside[after][0] != each
+        ]
         for start, end, phrase in self.params.get("date", {}).get("spans", ()):
             days = (end - start) / DAY_MS
             if start % DAY_MS or not (days == 12 or 28 + 6 <= days <= 31 + 6):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from memtui.engine.core.text import counted
 from memtui.engine.providers.static_embedder import bundled
 from memtui.engine.recall.asker import by_whoever
 from memtui.engine.recall.candidates import CandidatePool, Floats
-from memtui.engine.recall.confidence import confidence
+from memtui.engine.recall.confidence import confidence, judgement
 from memtui.engine.recall.context import RecallContext
 from memtui.engine.recall.far_rows import whole_rows
 from memtui.engine.recall.io_cache import IoCache, check_dims, question_vector
@@ -27,8 +28,10 @@ from memtui.engine.recall.recipes.memtui.proof import prove_own
 from memtui.engine.recall.recipes.memtui.question import clean_question, identifiers
 from memtui.engine.recall.recipes.memtui.settings import (
     BLOCK,
+    PROFILES,
     OwnSettings,
     Profile,
+    fitted,
     profile_of,
     resolve_own,
 )
@@ -138,6 +141,41 @@ def run(
     ConfigError for a setting, MemtuiError when neither meaning nor words can be searched.
     """
     return MemtuiRun(request, outside, context, on_stage, cancel).trace()
+
+
+AHEAD = 20_000
+"""Memories of a store that is read ahead: of a larger one it would take seconds that nobody asked for."""
+
+
+def read_ahead(request: RecallRequest, context: RecallContext, outside: IoCache, cancel: CancelToken) -> None:
+    """Make ready what the first question would wait for: model, survey of its scopes, words and vectors in memory.
+
+    Nothing is asked of an embedder. What cannot be read is left to the question, which says so.
+    """
+    search = searches.MemtuiSearch(
+        outside, request.scopes, request.category, 1, context.now_ms, request.owners
+    )
+    pin = outside.pin
+    if search.denied or pin.rows > AHEAD or pin.folder is None:
+        return
+    word = "ready"
+    for profile in PROFILES:
+        fitted(profile)
+        judgement(profile)
+    with suppress(MemtuiError):
+        context.tokens()
+    with suppress(MemtuiError):
+        bundled().piece_ids([word])
+    cancel.check()
+    with suppress(MemtuiError):
+        survey(pin, search.scope_where, check=cancel.check)
+    cancel.check()
+    with suppress(MemtuiError):
+        pin.words_in_memory(word, k=1)
+    cancel.check()
+    if pin.vectors_in_memory and pin.dims:
+        with suppress(MemtuiError):
+            pin.nearest([1.0] * pin.dims, k=1)
 
 
 def resolve(request: RecallRequest, context: RecallContext) -> Resolved:
@@ -382,6 +420,7 @@ RECIPES = (
         run=run,
         asker=by_whoever,
         resolve=resolve,
+        read_ahead=read_ahead,
         knobs=KNOBS,
         idle=idle,
         block=BLOCK,

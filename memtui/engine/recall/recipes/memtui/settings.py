@@ -84,6 +84,8 @@ GIVEN: Mapping[str, float] = {"vectorWeight": 0.3, "dateWeight": 0.8, "pool": 50
 
 Profile = Literal["dialogue", "notes"]
 
+PROFILES: tuple[Profile, ...] = ("dialogue", "notes")
+
 SPOKEN = 0.5
 """From this share of rows with a speaker on a scope is a dialogue."""
 

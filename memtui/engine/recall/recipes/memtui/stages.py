@@ -117,8 +117,11 @@ def date(flow: Ranking, pool: CandidatePool, asked: Evidence) -> Outcome:
 def neighbours(flow: Ranking, pool: CandidatePool, asked: Evidence) -> Outcome:
     """score + weight * signal for what the memory's place in its session says."""
     inside = np.array([any(ids) for ids in asked.around], np.bool_)
-    before = {"previous": np.array([first for first, _ in asked.around], object)}
-    return _signals(flow, asked, "neighbours", inside, before, {})
+    beside = {
+        "previous": np.array([first for first, _ in asked.around], object),
+        "next": np.array([second for _, second in asked.around], object),
+    }
+    return _signals(flow, asked, "neighbours", inside, beside, {})
 
 
 def kind(flow: Ranking, pool: CandidatePool, asked: Evidence) -> Outcome:
