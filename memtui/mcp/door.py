@@ -36,6 +36,12 @@ if TYPE_CHECKING:
 LONGEST = 4_000
 """Characters of one memory in an answer; the whole text is in the store."""
 
+MOST_BYTES = 60_000
+"""Of one answer, as UTF-8: 20,000 tokens at the most in any script. Hosts refuse an answer of more than 25,000."""
+
+BESIDE_BYTES = 400
+"""Of one memory in an answer, beside its text: the id, the scope, why it came back."""
+
 MOST_TOKENS = 64
 """Confirm tokens that are kept at a time; the oldest goes first."""
 
@@ -409,6 +415,34 @@ def outgoing(stored: str) -> str:
     """A stored text as it goes out: no control characters, bounded."""
     text = clean(stored)
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+
+
+def fitting(sizes: Iterable[int]) -> int:
+    """How many of the first things one answer has room for, by their sizes in bytes: one at the least."""
+    left, count = MOST_BYTES, 0
+    for size in sizes:
+        left -= size
+        if left < 0 and count:
+            break
+        count += 1
+    return count
+
+
+def shared_out(texts: Sequence[str]) -> list[str]:
+    """Texts for one answer: where all of them are too long for it, the longest are cut to one length."""
+    sizes = [len(each.encode()) for each in texts]
+    left, waiting = MOST_BYTES - BESIDE_BYTES * len(texts), len(texts)
+    for size in sorted(sizes):
+        if size > left // waiting:
+            return [cut_to(text, left // waiting) for text in texts]
+        left, waiting = left - size, waiting - 1
+    return list(texts)
+
+
+def cut_to(text: str, size: int) -> str:
+    """The text, or as much of it as has room in so many bytes of UTF-8."""
+    held = text.encode()
+    return text if len(held) <= size else held[: size - 3].decode(errors="ignore") + "…"
 
 
 def untrusted(lines: Sequence[str], note: str = "") -> str:

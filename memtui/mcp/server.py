@@ -18,7 +18,7 @@ from pydantic import BaseModel, ValidationError
 from memtui import __version__
 from memtui.engine import MemtuiError, mask, unbroken
 from memtui.mcp import asking
-from memtui.mcp.door import Door, ToolError, usage
+from memtui.mcp.door import MOST_BYTES, Door, ToolError, cut_to, usage
 from memtui.mcp.notices import NoticeBoard
 from memtui.mcp.prompts import prompt, prompts, resource, resources, template
 from memtui.mcp.tools.registry import all_tools
@@ -28,9 +28,6 @@ if TYPE_CHECKING:
 
     from memtui.mcp.tools.base import Reply, Tool
 
-
-MOST_CHARS = 60_000
-"""Of a text content: hosts refuse answers of more than about 25,000 tokens."""
 
 FRESH_MS = 60_000
 """How long a client may take a list for fresh: a person may give it other rights meanwhile."""
@@ -217,7 +214,8 @@ def called(door: Door, tool: Tool, given: dict[str, Any]) -> tuple[types.CallToo
 def _answered(
     door: Door, tool: Tool, given: dict[str, Any], reply: Reply, began: float
 ) -> types.CallToolResult:
-    text = reply.text if len(reply.text) <= MOST_CHARS else reply.text[:MOST_CHARS] + "\n(cut: ask for fewer)"
+    text = cut_to(reply.text, MOST_BYTES)
+    text += "" if text == reply.text else "\n(cut: ask for fewer)"
     data = json.loads(reply.data.model_dump_json())
     door.record(tool.name, given, data, began)
     return types.CallToolResult(content=[types.TextContent(type="text", text=text)], structured_content=data)

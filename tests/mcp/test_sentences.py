@@ -135,6 +135,53 @@ async def test_a_memory_is_found_under_the_category_that_it_was_stored_with(
         assert [each["id"] for each in hits["results"]] == [made["id"]]
 
 
+async def test_no_answer_is_longer_than_hosts_take_whatever_the_script(own: Inside) -> None:
+    """Twenty-five thousand tokens: a host refuses more, and the agent knows nothing. Three bytes are a token here."""
+    alphabet = [chr(code) for code in range(0x4E00, 0x6E00)]
+    said = [
+        f"Kelp {at}: " + ("".join(alphabet[(at * 131 + n * 17) % 8192] for n in range(1_900)))
+        for at in range(25)
+    ]
+    archive = own.folder / "long.jsonl"
+    lines = [
+        json.dumps({"id": f"{at:08x}-0000-4000-8000-000000000000", "text": t}) for at, t in enumerate(said)
+    ]
+    archive.write_text("\n".join(lines), encoding="utf-8")
+    assert own.run("import", str(archive), "--yes").returncode == 0
+    async with own.serve() as client:
+        seen: list[str] = []
+        cursor: dict[str, str] = {}
+        pages = 0
+        while True:
+            result = await client.call_tool("memory_list", {"limit": 50, **cursor})
+            page = result.structured_content or {}
+            fits(result)
+            pages += 1
+            seen += [each["id"] for each in page["memories"]]
+            assert all(len(each["text"]) > 1_900 for each in page["memories"])
+            if page["next_cursor"] is None:
+                break
+            cursor = {"cursor": page["next_cursor"]}
+        assert pages > 1
+        assert len(seen) == len(set(seen)) == 25
+        result = await client.call_tool("memory_get", {"ids": seen[:20]})
+        fits(result)
+        got = result.structured_content or {}
+        assert [each["id"] for each in got["memories"]] + got["left_out"] == seen[:20]
+        assert len(got["memories"]) > 5
+        result = await client.call_tool("memory_search", {"query": "Kelp", "limit": 20})
+        fits(result)
+        assert len((result.structured_content or {})["results"]) == 20
+
+
+def fits(result: Any) -> None:
+    """Both forms of an answer are short enough, and the frame round the memories is closed."""
+    text = result.content[0].text
+    assert len(text.encode()) / 3 < 25_000
+    assert len(json.dumps(result.structured_content, ensure_ascii=False).encode()) / 3 < 25_000
+    assert text.count("</memories>") == 1
+
+
 @pytest.mark.slow
 async def test_half_of_a_character_is_answered_in_every_argument(own: Inside) -> None:
     """A host in JavaScript writes one so; the SDK alone leaves the line without an answer, and the host waits."""

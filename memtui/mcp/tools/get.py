@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from memtui.mcp.door import Door, shown, untrusted
+from memtui.mcp.door import Door, fitting, shown, untrusted
 from memtui.mcp.tools.base import Answer, Arguments, Reply, Tool
 
 if TYPE_CHECKING:
@@ -39,6 +39,13 @@ class Records(Answer):
     """Memories, in the order of the ids."""
 
     memories: list[Record]
+    left_out: Annotated[list[str], Field(default_factory=list)]
+    """Ids of those that one answer has no room for, to be asked for alone."""
+
+
+def fitting_records(records: Sequence[Record]) -> int:
+    """How many of the first records one answer has room for."""
+    return fitting(len(each.model_dump_json().encode()) for each in records)
 
 
 def records_of(door: Door, memories: Sequence[Memory]) -> list[Record]:
@@ -73,7 +80,10 @@ def run(door: Door, given: Get) -> Reply:
     """Read them."""
     memories = records_of(door, [door.memory(id, "ids") for id in given.ids])
     lines = [f"[{each.id}] {each.text}" + ("" if each.active else "  (no longer valid)") for each in memories]
-    return Reply(Records(memories=memories), untrusted(lines))
+    room = fitting_records(memories)
+    left = [each.id for each in memories[room:]]
+    note = f"no room for {len(left)}, ask for them again: {', '.join(left)}" if left else ""
+    return Reply(Records(memories=memories[:room], left_out=left), untrusted(lines[:room], note))
 
 
 TOOL = Tool(

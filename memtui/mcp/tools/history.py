@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from memtui.engine import counted
-from memtui.mcp.door import Door, shown, untrusted
+from memtui.mcp.door import Door, shared_out, shown, untrusted
 from memtui.mcp.tools.base import Answer, Arguments, Reply, Tool
 
 
@@ -50,10 +50,8 @@ def run(door: Door, given: History) -> Reply:
     story = door.engine.curate.story(memory)
     chain = [each for each in (story.versions or (memory,)) if reach.may_read(each)]
     versions = [
-        Version(
-            id=each.id, text=shown(each), created_ms=each.timestamp_ms, valid=each.active and not each.expired
-        )
-        for each in chain
+        Version(id=each.id, text=text, created_ms=each.timestamp_ms, valid=each.active and not each.expired)
+        for each, text in zip(chain, shared_out([shown(each) for each in chain]), strict=True)
     ]
     changes = [_change(entry, numbered=not reach.limited) for entry, _ in story.changes]
     lines = [f"[{each.id}]{'' if each.valid else ' (no longer valid)'} {each.text}" for each in versions]

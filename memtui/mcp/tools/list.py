@@ -10,7 +10,7 @@ from memtui.engine import MemtuiError
 from memtui.engine.query import FieldTerm, Text, parse, top_terms
 from memtui.mcp.door import Door, ToolError, untrusted, usage
 from memtui.mcp.tools.base import Answer, Arguments, Reply, Tool
-from memtui.mcp.tools.get import Record, records_of
+from memtui.mcp.tools.get import Record, fitting_records, records_of
 
 if TYPE_CHECKING:
     from memtui.engine import Memory
@@ -50,17 +50,21 @@ def run(door: Door, given: List) -> Reply:
     except MemtuiError as error:
         raise ToolError(f"filter: {usage(error)}") from None
     memories: list[Memory] = []
+    places: list[int] = []
     while offset < view.total and len(memories) < given.limit:
         rows = engine.page(view, offset, given.limit)
         for memory in rows:
             offset += 1
             if reach.may_read(memory):
                 memories.append(memory)
+                places.append(offset)
             if len(memories) == given.limit:
                 break
+    records = records_of(door, memories)
+    if (room := fitting_records(records)) < len(records):  # the next page begins with what has no room here
+        records, offset = records[:room], places[room - 1]
     more = str(offset) if offset < view.total else None
     note = f"next_cursor: {more}" if more else ""
-    records = records_of(door, memories)
     return Reply(
         Page(memories=records, next_cursor=more),
         untrusted([f"[{each.id}] {each.text}" for each in records], note),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field
 
 from memtui.engine import clean
-from memtui.mcp.door import Door, ToolError, outgoing, untrusted
+from memtui.mcp.door import Door, ToolError, outgoing, shared_out, untrusted
 from memtui.mcp.tools.base import Answer, Arguments, Reply, Tool
 
 if TYPE_CHECKING:
@@ -98,8 +98,13 @@ def run(door: Door, given: Search) -> Reply:
                 why=why,
             )
         )
+    texts = shared_out([hit.text for hit in hits])
+    whole = [hit.text for hit in hits] == texts
+    hits = [hit.model_copy(update={"text": text}) for hit, text in zip(hits, texts, strict=True)]
     lines = [f"[{hit.id}] {hit.text}" for hit in hits]
     notes = [f"note: {warning}" for warning in trace.warnings]
+    if not whole:
+        notes.append("note: long texts are cut; memory_get reads them.")
     if not hits:
         notes.append("untrusted memories: none. No memory came back; other words may find it.")
     told = trace.confidence
