@@ -64,6 +64,7 @@ def run(args: argparse.Namespace) -> int:
             config=config,
             agent=args.agent,
             source=recipe.hook or UNSET,
+            own_words=True,
             limit=PACK_POOL if args.pack is not None else None,
         )
     )

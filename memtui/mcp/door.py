@@ -354,6 +354,7 @@ class Door:
             limit=limit,
             agent=self.agent or (owners[0] if owners else DEFAULT_AGENT if recipe.of_agent else ""),
             owners=owners,
+            own_words=reach.limited,
         )
         if recipe.own_rows and len(owners) > 1:  # it asks for one agent alone, and several were granted
             return engine.recall(replace(request, recipe="memtui", config=None))
@@ -366,6 +367,13 @@ class Door:
                 raise
             trace = engine.recall(replace(request, recipe="memtui", config=None))
             return replace(trace, warnings=(f"{error.message} Found by words instead.",))
+
+    def untold(self, trace: Trace) -> bool:
+        """Whether the scores of a recall count words of rows that the client may not read: they are not told then.
+
+        A large table's words are counted by the library, over all that the table holds.
+        """
+        return self.reach.limited and trace.outside is not None and trace.outside.words_of_others
 
     def case_book(self) -> CaseBook:
         """The saved cases of this store. ToolError where the server keeps none."""

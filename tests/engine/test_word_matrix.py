@@ -8,6 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from memtui.engine import RecallRequest
@@ -223,3 +224,58 @@ def test_the_tree_of_a_keyword_score_is_told_beside_the_index_and_adds_up(tmp_pa
         assert tree is not None
         assert tree.words
         assert tree.adds_up
+
+
+@pytest.mark.parametrize("most", [word_matrix.MOST_ROWS, 60])
+def test_who_reads_some_rows_gets_the_scores_of_a_table_of_these_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    turns, questions = material()
+    mine, others = turns[:50], turns[50:]
+    monkeypatch.setattr(word_matrix, "MOST_ROWS", most)  # so that the whole table has too many, or not
+    place = dialogues.write(tmp_path / "all", turns)
+    alone = open_store(dialogues.write(tmp_path / "alone", mine)).pin()
+    pin = open_store(place).pin()
+    assert others
+    where = is_in("id", [turn.id for turn in mine])
+    counting = pin.counting(where)
+    column = pin.dialect.columns.id
+    ids = {
+        name: dict(
+            zip(
+                (rows := pa.Table.from_batches(of.scan([column], with_row_id=True)))
+                .column("_rowid")
+                .to_pylist(),
+                rows.column(column).to_pylist(),
+                strict=True,
+            )
+        )
+        for name, of in (("all", pin), ("alone", alone))
+    }
+    met = 0
+    for question in questions:
+        expected = {ids["alone"][row]: score for row, score in ours(alone, question).items()}
+        for within in (where, None):
+            found = {ids["all"][row]: score for row, score in ours(counting, question, within).items()}
+            assert found == expected
+            met += len(found)
+    assert met
+    assert counting.word_rows == len(mine)
+    assert pin.word_rows == len(turns)
+
+
+def test_the_tree_of_a_recall_that_counts_its_own_rows_has_its_figures(tmp_path: Path) -> None:
+    turns, _ = material()
+    place = dialogues.write(tmp_path / "store", turns[:100])
+    scopes = sorted({turn.scope for turn in turns[:100]})
+    assert len(scopes) > 1
+    bench = RecallContext(open_store(place), NOW_MS, bundled().embed_query, bundled=True)
+    mine = [turn for turn in turns[:100] if turn.scope == scopes[0]]
+    for own in (True, False):
+        request = RecallRequest(mine[0].text, recipe="memtui", scopes=[scopes[0]], own_words=own)
+        trace = recall(request, bench)
+        tree = keyword_tree(trace, mine[0].id)
+        assert tree is not None
+        assert tree.adds_up
+        assert trace.proof.recomputed, trace.proof.failures
+        assert tree.rows == (len(mine) if own else 100)

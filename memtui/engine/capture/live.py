@@ -156,6 +156,7 @@ class Live:
             world.policy = ScopePolicy.from_config(block, {})
         if self.granted is not None:
             world.policy = self.granted
+        world.own_words = True  # an agent is answered, who may not read everything
         status = engine.store.fts_status()
         if status.exists and not status.indexed_rows:
             # The plugin's index takes rows in later; until then its engine scores them one by one.

@@ -135,7 +135,7 @@ def _failed(trace: Trace, failure: Failure, found: LocatedMemory) -> Verdict:
 
 def _other(trace: Trace, found: LocatedMemory, ranking_of: RankingOf, ask: Recompute) -> Inquiry:
     """A recipe with stages of its own."""
-    ranking = ranking_of(trace.table_version)
+    ranking = ranking_of(trace.table_version).reading(memory_of(trace).pin)
     recipe = recipe_named(trace.recipe)
     scopes = searched_scopes(trace)
     if scopes is not None and found.row.scope is not None and found.row.scope not in scopes:
@@ -205,7 +205,8 @@ def _ranks(
     trace: Trace, plan: Plan, setting: StageContext, found: LocatedMemory, ranking_of: RankingOf
 ) -> tuple[VectorRank, WordRank]:
     """The memory's true ranks in what each search considers."""
-    request, ranking = plan.request, ranking_of(trace.table_version)
+    request = plan.request
+    ranking = ranking_of(trace.table_version).reading(memory_of(trace).pin)
     if plan.plain:
         considered = ranking.considered_by_agent(request.agent or DEFAULT_AGENT, request.scopes)
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, cast
 
@@ -87,6 +88,14 @@ class StoreRanking:
         self.catalog = catalog
         self.vectors = VectorMatrix(pin)
         self._places: tuple[VectorBlock, NDArray[np.int64]] | None = None
+
+    def reading(self, pin: Snapshot) -> StoreRanking:
+        """The same ranks, words searched as `pin` of the same version searches them."""
+        if pin.counted == self.pin.counted:
+            return self
+        other = copy(self)
+        other.pin = pin
+        return other
 
     def considered(self, scopes: Sequence[str] | None, now_ms: int) -> RankInput:
         """Which rows of the catalog a search meets (in scope), and which of them it delivers (active)."""

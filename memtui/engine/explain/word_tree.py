@@ -90,7 +90,7 @@ def keyword_tree(trace: Trace, memory_id: str) -> KeywordTree | None:
 
 def _counted(trace: Trace, pin: Snapshot, row_id: int, raw: float) -> KeywordTree:
     """The tree counted from all texts; without words where that does not give `raw`."""
-    texts = pin.derived("words of all texts", lambda: _words_of_all(pin))
+    texts = pin.derived(("words of all texts", pin.counted), lambda: _words_of_all(pin))
     here = texts.get(row_id, ()) if texts is not None else ()
     if not texts or not here or trace.bm25_query is None:
         return KeywordTree(raw)
@@ -108,12 +108,12 @@ def _counted(trace: Trace, pin: Snapshot, row_id: int, raw: float) -> KeywordTre
 
 
 def _words_of_all(pin: Snapshot) -> dict[int, tuple[str, ...]] | None:
-    """The words of every text as the index makes them, by row id; None where there are too many, or no index."""
-    if pin.rows > MOST_ROWS or not pin.fts.exists:
+    """The words of every text that counts, as the index makes them, by row id; None: too many, or no index."""
+    if pin.word_rows > MOST_ROWS or not pin.fts.exists:
         return None
     column = pin.dialect.columns.text
     found: dict[int, tuple[str, ...]] = {}
-    for batch in pin.scan([column], with_row_id=True):
+    for batch in pin.scan([column], where=pin.counted, with_row_id=True):
         texts = [text or "" for text in batch.column(column).to_pylist()]
         parts: list[list[str]] = [[]]
         for word in index_tokens(

@@ -10,6 +10,7 @@ from memtui.engine.recall.io_cache import IoCache
 from memtui.engine.recall.recipes.registry import recipe_named
 from memtui.engine.recall.record import Trace
 from memtui.engine.recall.request import RecallRequest
+from memtui.engine.recall.store_search import rows_searched
 from memtui.engine.recall.trace import OnStage
 
 FAR_VECTORS = 50_000
@@ -33,6 +34,8 @@ def recall(
     recipe = recipe_named(request.recipe)
     request, asker = recipe.asker(request, context)
     outside = outside or context.outside(request.table_version)
+    if request.own_words:
+        outside = outside.counting(rows_searched(outside.pin.dialect, request.scopes, request.owners))
     trace = recipe.run(request, context, outside, on_stage, cancel)
     warnings = (*trace.warnings, *_far_search(outside))
     return replace(

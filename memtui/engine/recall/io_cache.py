@@ -145,6 +145,17 @@ class IoCache:
         other._told = {key: told for key, told in self._told.items() if not _by_vector(key)}
         return other
 
+    def counting(self, where: str | None) -> IoCache:
+        """The same memory, but for searches by words: they count the rows alone that `where` keeps."""
+        if where is None or self.pin.counted is not None:
+            return self
+        other = IoCache(
+            self.pin.counting(where), self.embed_text, no_embedder=self.no_embedder, clock=self.clock
+        )
+        other.edits, other.kin, other._live = self.edits, self.kin, self._live
+        other._told = {key: told for key, told in self._told.items() if not _by_words(key)}
+        return other
+
     def _variant(
         self, *, live: bool | None = None, edits: Mapping[str, CandidateRow | None] | None = None
     ) -> IoCache:
@@ -233,7 +244,23 @@ class IoCache:
             ask_words = store_search.by_words_in_memory if in_memory else store_search.by_words
             return ask_words(self.pin, text, k=most, where=where)
 
-        return self._search(("words", text, where, most, agent, in_memory), "words", k, ask)
+        found = self._search(("words", text, where, most, agent, in_memory), "words", k, ask)
+        if found.of_others:
+            self.count_others()
+        return found
+
+    def count_others(self) -> None:
+        """Note that keyword scores of this recall count rows that should not count."""
+        self._told[_OF_OTHERS] = True
+
+    @property
+    def words_of_others(self) -> bool:
+        """Whether keyword scores of a recall that should count its own rows alone count others, too.
+
+        So it is where the words of a large table are left to the library: such numbers are for nobody who may not
+        read all of it.
+        """
+        return _OF_OTHERS in self._told
 
     def by_substring(self, text: str, *, where: str | None) -> SearchResult:
         """See `search.by_substring`."""
@@ -291,6 +318,13 @@ class IoCache:
 
 def _by_vector(key: Hashable) -> bool:
     return isinstance(key, tuple) and key[0] in ("vector", "tier vector")
+
+
+_OF_OTHERS = ("words", "of others")
+
+
+def _by_words(key: Hashable) -> bool:
+    return isinstance(key, tuple) and key[0] in ("words", "flat words", "tier words")
 
 
 # The question as a vector: given, embedded, or not to be had.

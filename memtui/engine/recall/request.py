@@ -47,6 +47,8 @@ class RecallRequest:
     """Of a table whose rows have an owner: only the rows of these agents, by a recipe that searches everybody's."""
     table_version: int | None = None
     """Recall on this older version of the table, read only; None is the version that is open."""
+    own_words: bool = False
+    """Whether keyword scores count only the rows that are searched: for whoever may not read the others."""
 
 
 PromptForm = Literal["plugin", "as the plugin", "built in", "its own", ""]

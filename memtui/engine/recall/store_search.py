@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from memtui.engine.core.javascript import trim, utf16_len
+from memtui.engine.dialects.base import OWNER
 from memtui.engine.recall.candidates import Floats
 from memtui.engine.recall.far_rows import FarRowsById
 from memtui.engine.recall.rows import CandidateRow, CandidateRows, rows_of
@@ -41,6 +42,8 @@ class SearchResult:
     asked: int
     inputs: Sequence[dict[str, Any]] = ()
     """For a substring hit: the field that holds the text, and its length. For words: what each one adds."""
+    of_others: bool = False
+    """Whether the numbers count rows, too, that whoever asks may not read."""
 
     def covers(self, asked: int) -> bool:
         """Whether this answer also answers the same search for `asked` rows."""
@@ -63,6 +66,12 @@ def scope_filter(dialect: Dialect, scopes: Sequence[str] | None) -> str | None:
     """The scope filter as SQL, None without one."""
     column = dialect.columns.scope
     return None if scopes is None or column is None else sql.is_in(column, list(scopes))
+
+
+def rows_searched(dialect: Dialect, scopes: Sequence[str] | None, owners: Sequence[str]) -> str | None:
+    """The filter by scope and, where rows have one, by owner as SQL; None without one."""
+    of_owner = sql.is_in(OWNER, owners) if owners and dialect.owned else None
+    return sql.both(scope_filter(dialect, scopes), of_owner)
 
 
 def nearest(
@@ -129,7 +138,8 @@ def by_agent_words(pin: Snapshot, text: str, *, k: int, where: str | None) -> Se
     """`by_words` as the engine of the table's own program answers it; `inputs` names what each word adds."""
     ranked = pin.agent_search(text, k=k, where=where)
     if ranked is None:
-        return by_words(pin, text, k=k, where=where)
+        other = by_words if pin.counted is None else by_words_in_memory
+        return other(pin, text, k=k, where=where)
     rows = RowsById(pin, ranked.row_ids.tolist(), read_columns(pin.dialect))
     accounts = [{"words": ranked.account(row)} for row in range(len(rows))]
     return SearchResult(rows, ranked.scores.tolist(), k, accounts)
@@ -143,12 +153,13 @@ def by_words_in_memory(pin: Snapshot, text: str, *, k: int, where: str | None) -
     if pin.folder is None and not pin.on_object_storage:
         return by_words(pin, text, k=k, where=where)
     counted = pin.words_in_memory(text, k=k, where=where)
+    of_others = counted is None and pin.counted is not None
     if counted is not None:
         row_ids, scores = counted.row_ids.tolist(), counted.scores.tolist()
     else:
         found = pin.fts_search(text, k=k, where=where, with_row_id=True)
         row_ids, scores = found.column("_rowid").to_pylist(), found.column("_score").to_pylist()
-    return SearchResult(_by_row_id(pin, row_ids, at_once=max(1, k // 2)), scores, k)
+    return SearchResult(_by_row_id(pin, row_ids, at_once=max(1, k // 2)), scores, k, of_others=of_others)
 
 
 def by_words(table: Snapshot, text: str, *, k: int, where: str | None) -> SearchResult:
@@ -156,12 +167,14 @@ def by_words(table: Snapshot, text: str, *, k: int, where: str | None) -> Search
 
     Which of equal rows come first, and which stand at the cut, depends on `k`.
     """
+    of_others = table.counted is not None
     if table.on_object_storage:
         ranked = table.fts_search(text, k=k, where=where, with_row_id=True)
         rows = FarRowsById(table, ranked.column("_rowid").to_pylist())
-        return SearchResult(rows, ranked.column("_score").to_pylist(), k)
+        return SearchResult(rows, ranked.column("_score").to_pylist(), k, of_others=of_others)
     found = table.fts_search(text, k=k, where=where, columns=read_columns(table.dialect))
-    return SearchResult(CandidateRows(found, table.dialect), found.column("_score").to_pylist(), k)
+    numbers = found.column("_score").to_pylist()
+    return SearchResult(CandidateRows(found, table.dialect), numbers, k, of_others=of_others)
 
 
 def by_substring(table: Snapshot, text: str, *, where: str | None) -> SearchResult:

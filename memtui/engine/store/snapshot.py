@@ -132,6 +132,10 @@ class Snapshot:
             self.version: int = int(table.version)
             self.schema: pa.Schema = table.schema
         self._exact = False
+        self.counted: str | None = None
+        """The rows that keyword scores count, as SQL; None for every one."""
+        self._whole: Snapshot | None = None
+        """The same version with every row counted, where `counted` says which are."""
         self._derived: dict[Hashable, Any] = {}
         self._deriving = threading.RLock()  # one value may be made of another
 
@@ -167,6 +171,32 @@ class Snapshot:
         other = copy(self)
         other._exact = True
         return other
+
+    def counting(self, where: str) -> Snapshot:
+        """The same version, whose keyword scores are those of a table of the rows alone that `where` keeps.
+
+        Word statistics over all rows would tell whoever may read some of them what stands in the others.
+        """
+        if self.counted is not None:
+            return self
+
+        for name in ("fts", "rows", "dims", "row_columns", "vectors_in_memory"):
+            getattr(self, name)  # worked out once for the version, not for each who asks
+        other = copy(self)
+        other.counted, other._whole = where, self
+        for name in ("agent_words", "_splitter"):
+            other.__dict__.pop(name, None)  # those that the whole table has
+        return other
+
+    @property
+    def word_rows(self) -> int:
+        """Number of memories that keyword scores count."""
+        return (
+            self.rows if self.counted is None else self.derived(("counted", self.counted), self._counted_rows)
+        )
+
+    def _counted_rows(self) -> int:
+        return self.count(self.counted)
 
     def derived(self, key: Hashable, make: Callable[[], T]) -> T:
         """What `make` works out of this version, made once for each `key`; the last few are kept."""
@@ -395,11 +425,17 @@ class Snapshot:
         if by is None or k < 1:
             return None
         assert self._words is not None  # else there is no splitter
+        few = self._whole is None or self._whole._few_words
+        words = self._words if self.counted is None or few else self._words.among(self.counted)
         try:
-            matrix = self._words.matrix(self, by)
+            matrix = words.matrix(self, by)
         except DamagedStoreError:  # the index may answer where a text cannot be read
             return None
-        return matrix.search(text, k, self._among(where, matrix.addresses))
+        if not few:
+            where = sql.both(where, self.counted)
+        among = self._among(where, matrix.addresses)
+        counted = self._among(self.counted, matrix.addresses) if few and self.counted is not None else None
+        return matrix.search(text, k, among, counted)
 
     @property
     def words_count_alike(self) -> bool:
@@ -408,12 +444,18 @@ class Snapshot:
 
     @cached_property
     def _splitter(self) -> Splitter | None:
-        from memtui.engine.store.word_matrix import MOST_ROWS, splitter
+        from memtui.engine.store.word_matrix import splitter
 
-        few = self._words is not None and self.folder is not None and self.rows <= MOST_ROWS
-        if not few or not self.fts.exists or not self.fts.readable:
+        if not self._few_words or not self.fts.exists or not self.fts.readable:
             return None
         return splitter(self.fts.details or {})
+
+    @property
+    def _few_words(self) -> bool:
+        """Whether the rows that count are few enough for their words to be held in memory."""
+        from memtui.engine.store.word_matrix import MOST_ROWS
+
+        return self._words is not None and self.folder is not None and self.word_rows <= MOST_ROWS
 
     def _among(self, where: str | None, addresses: Any) -> Any:
         """Of each of the `addresses` of all memories whether `where` keeps it; None where it keeps all."""
@@ -424,7 +466,8 @@ class Snapshot:
         if where is None:
             return None
         return self.derived(
-            ("kept", where), lambda: np.isin(addresses, addressed(self, where)[0], assume_unique=True)
+            ("kept", where, len(addresses)),
+            lambda: np.isin(addresses, addressed(self, where)[0], assume_unique=True),
         )
 
     def fts_search(
@@ -466,6 +509,12 @@ class Snapshot:
         from memtui.engine.store.agent_words.lance_file import NotReadable
         from memtui.engine.store.agent_words.search import word_index
 
+        if self._whole is not None:
+            whole = self._whole.agent_words
+            if isinstance(whole, str):
+                return whole
+            rows = self._row_ids(self.counted)
+            return self.derived(("agent words", self.counted), lambda: whole.among(rows))
         if not self.dialect.agent_words or not self.fts.exists:
             return ""
         if self.folder is None:

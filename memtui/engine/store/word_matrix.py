@@ -35,6 +35,9 @@ BETWEEN = "zqxwvzq"
 AT_ONCE = 2_000
 """Texts that are split by one call."""
 
+MOST_AMONG = 4
+"""Parts of a large table whose words are kept: those of the clients that ask most."""
+
 KEPT = 65_536
 """Written words whose form in the index is remembered."""
 
@@ -141,20 +144,24 @@ class WordMatrix:
     times: Numbers
     """How often the word stands in that row."""
 
-    def search(self, text: str, k: int, among: Flags | None) -> FoundWords:
+    def search(self, text: str, k: int, among: Flags | None, counted: Flags | None = None) -> FoundWords:
         """The `k` best of the rows that hold a word of `text`, equal ones as they are stored.
 
         `among` keeps rows by place, None every one. A word counts as often as it is asked, as it does in the library.
+        With `counted` the score is what it would be in a table of these rows alone.
         """
         scores = np.zeros(len(self.addresses))
-        average = float(self.lengths.mean()) if len(self.lengths) else 1.0
+        lengths = self.lengths if counted is None else self.lengths[counted]
+        average = (float(lengths.mean()) if len(lengths) else 0.0) or 1.0
         for word, asked in Counter(self.splitter.words(text)).items():
             number = self.vocabulary.get(word, len(self.starts))
             if number + 1 >= len(self.starts):  # of no row of this version
                 continue
             here = slice(int(self.starts[number]), int(self.starts[number + 1]))
             rows, times = self.rows[here], self.times[here]
-            idf = bm25.idf(len(rows), len(self.addresses))
+            if counted is not None:
+                rows, times = rows[counted[rows]], times[counted[rows]]
+            idf = bm25.idf(len(rows), len(lengths))
             scores[rows] += asked * idf * bm25.weight(times, self.lengths[rows], average)
         places = np.flatnonzero(scores if among is None else scores * among)
         if len(places) > k:
@@ -169,14 +176,25 @@ class WordMatrix:
 class WordCache:
     """The newest matrix of a table, shared by its versions; used by several threads."""
 
-    def __init__(self) -> None:
+    def __init__(self, where: str | None = None) -> None:
+        self._where = where
         self._lock = threading.Lock()
         self._kept: WordMatrix | None = None
         self._words: dict[str, int] = {}
         self._texts: dict[int, tuple[Numbers, int]] = {}
         """Of each address the numbers of the text's words, and how many there are."""
+        self._among: dict[str, WordCache] = {}
         self.read = 0
         """Texts read from the table so far."""
+
+    def among(self, where: str) -> WordCache:
+        """The words of those rows alone that `where` keeps, for a table of which all are too many."""
+        with self._lock:
+            cache = self._among.pop(where, None) or WordCache(where)
+            self._among[where] = cache
+            while len(self._among) > MOST_AMONG:
+                del self._among[next(iter(self._among))]
+            return cache
 
     def matrix(self, pin: Pinned, by: Splitter) -> WordMatrix:
         """The matrix of this version, made of the texts that are known and of those not read yet."""
@@ -188,12 +206,14 @@ class WordCache:
     def _advanced(self, pin: Pinned, by: Splitter) -> WordMatrix:
         if self._kept is None or self._kept.splitter is not by:
             self._texts, self._words = {}, {}
-        addresses, row_ids = addressed(pin, None)
+        addresses, row_ids = addressed(pin, self._where)
         known = self._texts
         fresh = [
             (at, row) for at, row in zip(addresses.tolist(), row_ids.tolist(), strict=True) if at not in known
         ]
-        for places, texts in _texts_of(pin, fresh, every=len(fresh) == len(addresses)):
+        for places, texts in _texts_of(
+            pin, fresh, every=self._where is None and len(fresh) == len(addresses)
+        ):
             self.read += len(texts)
             for place, words in zip(places, by.many(texts), strict=True):
                 numbers = [self._words.setdefault(word, len(self._words)) for word in words]

@@ -73,6 +73,7 @@ def run(door: Door, given: Search) -> Reply:
     since = _since(given.since)
     trace = door.recall(given.query, given.limit, given.scope, given.category)
     reach = door.reach
+    untold = door.untold(trace)
     hits: list[Hit] = []
     found = answered_rows(door, trace)
     readable = 0
@@ -86,7 +87,7 @@ def run(door: Door, given: Search) -> Reply:
         lanes = [
             f"{'meaning' if name == 'vector' else 'words' if name == 'bm25' else name} {source['score']:.2f}"
             for name, source in result.sources.items()
-            if source.get("score") is not None
+            if source.get("score") is not None and not untold
         ]
         why = f"number {readable}; {', '.join(lanes)}" if lanes else f"number {readable}"
         hits.append(
@@ -94,7 +95,7 @@ def run(door: Door, given: Search) -> Reply:
                 id=result.id,
                 text=outgoing(memory.raw_text),
                 scope=reach.scope_of(memory),
-                score=result.score,
+                score=None if untold else result.score,
                 why=why,
             )
         )
@@ -124,7 +125,7 @@ def run(door: Door, given: Search) -> Reply:
             results=hits,
             answered=None if told is None else told.answered,
             answers=None if told is None else told.word,
-            probability=None if told is None else told.number,
+            probability=None if told is None or untold else told.number,
             documents=pieces if counts is not None else None,
             documents_asked=counts,
         ),

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated
 
 from pydantic import Field
 
 from memtui.mcp.door import Door
 from memtui.mcp.tools.base import Answer, Arguments, Reply, Tool
+
+_SCORE = re.compile(r"-?\d*\.\d+")
+"""A number that is no count and no rank."""
 
 
 class Why(Arguments):
@@ -34,13 +38,14 @@ def run(door: Door, given: Why) -> Reply:
     trace = door.recall(given.query, 5, None, None)
     verdict = explain.why_not_in(door.engine, trace, memory.id, changes=True)
     best = next((f"{each.knob}: {each.before} to {each.after}" for each in verdict.changes), None)
+    sentence = verdict.sentence
+    if door.untold(trace):  # a score, and the setting at which it would do, hang on words that others wrote
+        best, sentence = None, _SCORE.sub("(not told)", sentence)
     gate = "" if verdict.returned else verdict.gate or "unknown"
     if gate and door.cases is not None:  # cases are memtui's own: the store is only read
         door.case_book().mark(given.query, memory.id, "expected", now_ms=door.engine.now_ms, agent=door.agent)
-    data = Verdict(id=memory.id, gate=gate, reason=verdict.sentence, smallest_change=best)
-    text = f"[untrusted data may be quoted] {verdict.sentence}" + (
-        f"\nSmallest change: {best}" if best else ""
-    )
+    data = Verdict(id=memory.id, gate=gate, reason=sentence, smallest_change=best)
+    text = f"[untrusted data may be quoted] {sentence}" + (f"\nSmallest change: {best}" if best else "")
     return Reply(data, text)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -114,6 +114,44 @@ class Part:
     @cached_property
     def _position_blocks(self) -> Any:
         return self._inverted.binary(_POSITION_BLOCKS)
+
+
+class PartAmong:
+    """What a part holds of some rows, as though it had been made of them alone; rows keep their numbers."""
+
+    def __init__(self, whole: Part, rows: Numbers) -> None:
+        import numpy as np
+
+        self._whole = whole
+        self._held = np.isin(whole.row_ids, rows)
+        self._count = int(np.count_nonzero(self._held))
+        self.row_ids, self.lengths = whole.row_ids, np.where(self._held, whole.lengths, 0)
+        self._places: dict[int, Numbers] = {}
+        """Of each posting list, by its word, where its rows stand in that of the whole part."""
+
+    def __len__(self) -> int:
+        return self._count
+
+    def size(self, word: str) -> int:
+        """In how many of these rows the word stands."""
+        found = self.postings(word)
+        return 0 if found is None else len(found.docs)
+
+    def postings(self, word: str) -> Postings | None:
+        """The rows of these that hold the word; None where none does."""
+        import numpy as np
+
+        found = self._whole.postings(word)
+        if found is None:
+            return None
+        places = self._places[found.token_id] = np.flatnonzero(self._held[found.docs])
+        if not len(places):
+            return None
+        return replace(found, docs=found.docs[places], freqs=found.freqs[places])
+
+    def positions(self, postings: Postings, doc: int) -> Numbers:
+        """Where in a row its word stands; `doc` is an index into the `docs` of what `postings` gave."""
+        return self._whole.positions(postings, int(self._places[postings.token_id][doc]))
 
 
 def read_parts(folder: Path) -> list[Part]:

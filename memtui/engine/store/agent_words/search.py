@@ -9,7 +9,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.store.agent_words import bm25, few_rows, heap
-from memtui.engine.store.agent_words.inverted import Part, Postings, read_parts
+from memtui.engine.store.agent_words.inverted import Part, PartAmong, Postings, read_parts
 from memtui.engine.store.agent_words.lance_file import NotReadable
 from memtui.engine.store.agent_words.tokens import Splitter, splitter
 
@@ -89,13 +89,28 @@ class ScoreParts:
 class WordIndex:
     """An index as its own engine reads it, and the rows beside it, at one version of a table."""
 
-    parts: Sequence[Part]
+    parts: Sequence[Part | PartAmong]
     splitter: Splitter
     beside: Beside
     rows: int
     """Rows that the index holds, those deleted since included: they count in its statistics."""
     total: int
     """Words of all these rows."""
+
+    def among(self, rows: Numbers) -> WordIndex:
+        """The index as though the table held these rows alone (sorted row ids): nothing else is counted."""
+        import numpy as np
+
+        parts = [PartAmong(part, rows) for part in self.parts if isinstance(part, Part)]
+        kept = np.flatnonzero(is_in(self.beside.row_ids, rows))
+        place = {int(before): at for at, before in enumerate(kept.tolist())}
+        counts = {
+            word: {place[at]: times for at, times in held.items() if at in place}
+            for word, held in self.beside.counts.items()
+        }
+        beside = Beside(self.beside.row_ids[kept], self.beside.lengths[kept], counts)
+        total = sum(int(part.lengths.sum()) for part in parts)
+        return WordIndex(parts, self.splitter, beside, sum(len(part) for part in parts), total)
 
     def tokens(self, text: str) -> tuple[str, ...]:
         """The words of a text, in order."""
@@ -137,7 +152,7 @@ class WordIndex:
         found = []
         for part in self.parts:
             lists = {at: held for at, word in enumerate(words) if (held := part.postings(word)) is not None}
-            if filtered and lists and few_rows.is_narrow(len(allowed), len(part)):
+            if isinstance(part, Part) and filtered and lists and few_rows.is_narrow(len(allowed), len(part)):
                 found += self._walked(part, words, lists, allowed, k)
             else:
                 found += [
@@ -145,7 +160,7 @@ class WordIndex:
                 ]
         return _only(found, allowed)
 
-    def _scored(self, part: Part, at: int, docs: Numbers, word: str, freqs: Numbers) -> Scored:
+    def _scored(self, part: Part | PartAmong, at: int, docs: Numbers, word: str, freqs: Numbers) -> Scored:
         """What a word adds to rows of a part that hold it `freqs` times."""
         import numpy as np
 
@@ -262,7 +277,7 @@ def is_in(values: Numbers, of: Numbers) -> Numbers:
     return found
 
 
-def _in_order(part: Part, lists: Sequence[Postings], at: Sequence[int]) -> bool:
+def _in_order(part: Part | PartAmong, lists: Sequence[Postings], at: Sequence[int]) -> bool:
     """Whether the words of `lists` stand side by side in the row that `at` says of each list."""
     places = [
         set((part.positions(postings, row).astype(int) - place).tolist())

@@ -70,6 +70,7 @@ def recall_rows(
             now_ms=world.now_ms,
             query_vector=[float(each) for each in vector],
             lanes=_lanes(world, query, vector, scopes),
+            own_words=world.own_words,
         ),
         RecallContext(world.draft.store, world.now_ms, None),
     )

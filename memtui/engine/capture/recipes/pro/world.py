@@ -117,6 +117,8 @@ class World:
     """Runs a reflection and returns its report; raises ChatError."""
     search_words: Callable[[str, Sequence[str] | None, int], list[tuple[str, float]]] | None = None
     """Finds rows by words in place of the store's own search: (id, score), best first."""
+    own_words: bool = False
+    """Whether keyword scores count only the rows that the agent may read: where it is answered, not examined."""
     scratch: bool = False
     """The store was made for this run: what is on top may be written into it before a recall."""
     records: list[dict[str, Any]] = field(default_factory=list)

@@ -169,6 +169,8 @@ def _by_vector(outside: IoCache, vector: Floats, where: str, limit: int) -> list
 def _by_words(outside: IoCache, question: str, where: str, limit: int) -> list[tuple[TierRow, Hit]]:
     """By the words of the question, without an index, as the program searches; score = raw BM25."""
     columns = _columns(outside)
+    if outside.pin.counted is not None and outside.pin.fts.exists:  # an index counts all that it holds
+        outside.count_others()
 
     def ask() -> pa.Table:
         return outside.pin.fts_search(question, k=limit, where=where, columns=columns, flat=True)

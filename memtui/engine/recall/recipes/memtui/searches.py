@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from memtui.engine.core.errors import MemtuiError, UsageError
-from memtui.engine.dialects.base import OWNER
 from memtui.engine.metadata.categories import filter_candidates, matches
 from memtui.engine.recall.candidates import DroppedHit, Floats, Hit
 from memtui.engine.recall.far_rows import far_rows
@@ -15,7 +14,7 @@ from memtui.engine.recall.io_cache import IoCache
 from memtui.engine.recall.lanes import Lane
 from memtui.engine.recall.recipes.memtui import pairs
 from memtui.engine.recall.rows import CandidateRow, CandidateRows, decoded, rows_of
-from memtui.engine.recall.store_search import SearchResult, read_columns, scope_filter
+from memtui.engine.recall.store_search import SearchResult, read_columns, rows_searched
 from memtui.engine.store import sql
 
 SLACK = 2
@@ -47,9 +46,7 @@ class MemtuiSearch:
     @property
     def scope_where(self) -> str | None:
         """The filter by scope and owner as SQL, None without one."""
-        dialect = self.outside.pin.dialect
-        of_owner = sql.is_in(OWNER, self.owners) if self.owners and dialect.owned else None
-        return sql.both(scope_filter(dialect, self.scopes), of_owner)
+        return rows_searched(self.outside.pin.dialect, self.scopes, self.owners)
 
     @property
     def where(self) -> str | None:
@@ -127,7 +124,7 @@ def by_words(search: MemtuiSearch, question: str) -> Lane:
 def _with_pairs(search: MemtuiSearch, found: SearchResult, wanted: Sequence[str], k: int) -> SearchResult:
     """What the words found, and what holds pairs of letters of the question: BM25 of both added up, best first."""
     held = _holding(search, wanted)
-    added = pairs.scores([row.text for row in held], wanted, search.outside.pin.rows).tolist()
+    added = pairs.scores([row.text for row in held], wanted, search.outside.pin.word_rows).tolist()
     rows = {row.id: row for row in (*held, *found.rows)}
     total = {row.id: score for row, score in zip(held, added, strict=True)}
     for row, raw in zip(found.rows, found.numbers, strict=True):
