@@ -22,6 +22,7 @@ from memtui.engine import (
     UsageError,
     counted,
     explain,
+    time_span,
     transfer,
 )
 from memtui.engine.transfer import (
@@ -163,7 +164,7 @@ def _estimate(engine: Engine, embedder: Embedder, destination: Path | str, args:
         "seconds": cost.seconds,
         "folder": str(destination),
     }
-    seconds = "" if cost.seconds is None else f", about {cost.seconds:,.0f} s"
+    seconds = "" if cost.seconds is None else f", about {time_span(cost.seconds)}"
     said = (
         f"dry run: {counted(found.rows, 'memory', 'memories')}, {cost.chars:,} characters, "
         f"about {cost.tokens:,} tokens{seconds};"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from memtui.engine.core.lazy import lazy_names
 from memtui.engine.core.secrets import one_line
-from memtui.engine.core.text import clean, counted, unbroken
+from memtui.engine.core.text import clean, counted, time_span, unbroken
 
 if TYPE_CHECKING:
     from memtui.engine.cases.case import CaseBook
@@ -147,6 +147,7 @@ __all__ = [
     "open_engine",
     "read_receipt",
     "request_from",
+    "time_span",
     "unbroken",
     "veiled",
     "with_values",

@@ -22,7 +22,6 @@ from memtui.tui.wizard.view import (
     ledger_rows,
     left_s,
     rate,
-    span,
     ticked,
 )
 from tests.tui.driving import SIZES, check_golden, press, screen_text, settle
@@ -73,7 +72,6 @@ def test_rate_and_time_left():
     assert [phase[0].what for phase in pace.phases] == ["embedding", "writing"]
     assert ticked(pace, 9_000).elapsed_s == 8
     assert left_s((Progress("x", 5, 0), 0, 9_000)) is None
-    assert (span(4.2), span(38), span(240), span(9_000)) == ("4.2 s", "38 s", "4 min", "2.5 h")
 
 
 def test_the_stepper_marks_what_is_done_and_cuts_the_rest():

@@ -18,6 +18,7 @@ from pathlib import Path
 from types import TracebackType
 
 from memtui.engine.core.errors import MemtuiError, RefusedError
+from memtui.engine.core.text import time_span
 
 TARGET = ".memory-write.lock"
 """The empty file that the lock is named for; made once, never removed."""
@@ -60,7 +61,7 @@ class LockState:
         """For a status line: "free", "held", "held, silent for 14 s"."""
         if not self.held:
             return "free"
-        return f"held, silent for {self.silent_s:.0f} s" if self.stale else "held"
+        return f"held, silent for {time_span(self.silent_s)}" if self.stale else "held"
 
 
 def lock_state(folder: Path, now_s: float) -> LockState:
@@ -182,7 +183,7 @@ class FileLock:
     def _abandoned(self, stamp: int, silent_s: float) -> None:
         if not self._remove_abandoned:
             raise RefusedError(
-                f"{self._held} was left by a program that has been silent for {silent_s:.0f} s.",
+                f"{self._held} was left by a program that has been silent for {time_span(silent_s)}.",
                 fix="When no agent is running, repeat with --break-lock; nothing was changed.",
             )
         if self._stamp_there() == stamp:

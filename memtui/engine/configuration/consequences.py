@@ -11,7 +11,7 @@ from memtui.engine.configuration.access_plan import access_under
 from memtui.engine.configuration.file import REMOVED, Configuration
 from memtui.engine.configuration.plans import SettingChange
 from memtui.engine.core.errors import MemtuiError
-from memtui.engine.core.text import counted, one_line
+from memtui.engine.core.text import counted, one_line, time_span
 from memtui.engine.providers.http import host_of
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ def _reembed(config: Configuration, below: Mapping[str, SettingChange], store: S
     return Consequence(
         "reembed",
         f"{counted(rows, 'vector is', 'vectors are')} made again: "
-        f"perhaps {max(1, round(minutes))} min, {cost}, with memtui reembed{stop}",
+        f"perhaps {time_span(60 * max(1, round(minutes)))}, {cost}, with memtui reembed{stop}",
         True,
         {"rows": rows, "minutes": round(minutes, 1), "price": money, "tokens": tokens, "dims": dims},
     )

@@ -118,6 +118,22 @@ def counted(count: int, one: str, many: str = "") -> str:
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
+def time_span(seconds: float) -> str:
+    """A length of time for people, in the one unit that fits: "38 s", "4 min", "2.5 h", "83 days", "3 years"."""
+    if not math.isfinite(seconds):
+        return "an unknown time"
+    seconds = max(0.0, seconds)
+    if seconds < 99.5:
+        return f"{seconds:.1f} s" if 0 < seconds < 9.95 and round(seconds, 1) % 1 else f"{seconds:.0f} s"
+    if seconds < 5_970:
+        return f"{seconds / 60:.0f} min"
+    hours = seconds / 3_600
+    if hours < 47.5:
+        return f"{hours:.0f} h" if hours >= 9.95 else f"{hours:.1f} h"
+    days = round(hours / 24)
+    return counted(days, "day") if days < 730 else counted(round(days / 365.25), "year")
+
+
 def day(ms: float) -> str:
     """The UTC day of `ms`: "2026-09-01"; "an unknown day" for what is no date."""
     if not math.isfinite(ms) or ms <= 0:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from memtui.engine.core.errors import MemtuiError
 from memtui.engine.core.progress import CancelToken
+from memtui.engine.core.text import time_span
 from memtui.engine.providers import codex
 from memtui.engine.providers.http import PostError, Reply, excerpt, host_of, new_client, post_json
 from memtui.engine.providers.reply_json import read_object
@@ -308,7 +309,7 @@ class ChatClient:
         return ChatError(
             f"{self.settings.model} was not asked: {problem}.",
             refused,
-            fix=f"The next one is free in {minutes} minutes; chat.calls_per_hour sets how many.",
+            fix=f"The next one is free in {time_span(60 * minutes)}; chat.calls_per_hour sets how many.",
         )
 
     def _wait(self, seconds: float, cancel: CancelToken | None) -> None:

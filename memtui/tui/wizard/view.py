@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 from textual.style import Style
 
-from memtui.engine import Progress, one_line
+from memtui.engine import Progress, one_line, time_span
 from memtui.tui.paint.bars import progress as progress_bar
 from memtui.tui.paint.cells import crop, crop_start, fit, right
 from memtui.tui.paint.glyphs import Glyphs
@@ -67,13 +67,6 @@ def left_s(phase: tuple[Progress, int, int]) -> float | None:
     """Seconds until a phase is done; None before it can be told."""
     speed, progress = rate(phase), phase[0]
     return (progress.total - progress.done) / speed if speed and progress.total else None
-
-
-def span(seconds: float) -> str:
-    """A duration for people: `38 s`, `4 min`, `2.5 h`."""
-    if seconds < 99.5:
-        return f"{seconds:.0f} s" if seconds >= 9.95 else f"{seconds:.1f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5970 else f"{seconds / 3600:.1f} h"
 
 
 LABEL = 13
@@ -194,14 +187,16 @@ def pace_rows(pace: RunProgress, width: int, glyphs: Glyphs, *, running: bool) -
         if speed is not None:
             said += f"   {_speed(progress, speed)}"
         if left is not None and last and running and left >= 0.5:
-            said += f"   {span(left)} left"
+            said += f"   {time_span(left)} left"
         rows += [Row((Content.assemble("   ", (crop(said, width - 4, glyphs.ellipsis), "$dim")),)), blank()]
     if pace.phases and pace.elapsed_s >= 0.05:
         rows.append(
             Row(
                 (
                     Content.styled(
-                        f" {span(pace.elapsed_s)} so far" if running else f" {span(pace.elapsed_s)} in all",
+                        f" {time_span(pace.elapsed_s)} so far"
+                        if running
+                        else f" {time_span(pace.elapsed_s)} in all",
                         "$dim",
                     ),
                 )

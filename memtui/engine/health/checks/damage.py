@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from memtui.engine.core.errors import DamagedStoreError
-from memtui.engine.core.text import counted
+from memtui.engine.core.text import counted, time_span
 from memtui.engine.health.check import Check, Patient, Seen
 
 if TYPE_CHECKING:
@@ -23,14 +23,10 @@ def _stale_lock(patient: Patient) -> Seen | None:
     if not state.held or state.silent_s < ABANDONED_S:
         return None
     return Seen(
-        f"a write lock is there whose owner has been silent for {_span(state.silent_s)}",
+        f"a write lock is there whose owner has been silent for {time_span(state.silent_s)}",
         1,
         files=(str(patient.folder / HELD),),
     )
-
-
-def _span(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min" if seconds < 7200 else "hours"
 
 
 def _newest_version(patient: Patient) -> Seen | None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from memtui.engine.catalog.catalog import INVALID
-from memtui.engine.core.text import counted
+from memtui.engine.core.text import counted, time_span
 from memtui.engine.health.check import Check, Patient, Seen, distinct, memories
 
 SECONDS_BELOW = 1e12
@@ -148,12 +148,11 @@ def _skew(patient: Patient) -> Seen | None:
     if young.any():
         lines.append(f"{memories(int(young.sum()))} newer than this machine's clock")
     if committed is not None and committed > now + SKEW_MS:
-        lines.append(
-            f"version {newest[0][0]} was written {(committed - now) / 60_000:.0f} min ahead of the clock"
-        )
+        ahead = time_span((committed - now) / 1000)
+        lines.append(f"version {newest[0][0]} was written {ahead} ahead of the clock")
     if committed is not None and late:
-        ahead = (max(late.values()) - committed) / 60_000
-        lines.append(f"an injection is noted {ahead:.0f} min after the version that holds it")
+        after = time_span((max(late.values()) - committed) / 1000)
+        lines.append(f"an injection is noted {after} after the version that holds it")
     if not lines:
         return None
     ids = distinct([*(patient.ids_of_rows(light.row_ids[young]) if young.any() else ()), *late])

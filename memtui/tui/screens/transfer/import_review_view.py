@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 from textual.style import Style
 
-from memtui.engine import MemtuiError, counted, one_line, word_diff
+from memtui.engine import MemtuiError, counted, one_line, time_span, word_diff
 from memtui.engine.transfer import (
     MEANINGS,
     SWITCHABLE,
@@ -28,7 +28,7 @@ from memtui.tui.screens.transfer.import_state import (
 )
 from memtui.tui.theme.tokens import scope_style
 from memtui.tui.widgets.row_list import Row
-from memtui.tui.wizard.view import fact_row, heading_row, ledger_rows, span, text_rows, warning_rows
+from memtui.tui.wizard.view import fact_row, heading_row, ledger_rows, text_rows, warning_rows
 
 if TYPE_CHECKING:
     from memtui.engine import RecallEffect
@@ -140,7 +140,7 @@ def cost_words(state: ImportState) -> str:
         return f"{full(rows)} without a vector"
     if plan.vectors is not None:
         return f"{full(rows)}, made"
-    return f"{full(rows)}, {'not measured' if cost.seconds is None else '~' + span(cost.seconds)}"
+    return f"{full(rows)}, {'not measured' if cost.seconds is None else '~' + time_span(cost.seconds)}"
 
 
 def notes(state: ImportState) -> list[str]:
@@ -339,7 +339,7 @@ def _cost(state: ImportState, width: int, glyphs: Glyphs) -> list[Row]:
         else "not measured yet: a few texts would be sent"
     )
     if cost.seconds is not None and plan.vectors is None:
-        seconds = f"about {span(cost.seconds)}, measured on a sample"
+        seconds = f"about {time_span(cost.seconds)}, measured on a sample"
     found = [
         fact_row("to embed", counted(rows, "text"), width, glyphs),
         fact_row("characters", full(cost.chars), width, glyphs),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from textual.content import Content
 
-from memtui.engine import MemtuiError, counted, one_line
+from memtui.engine import MemtuiError, counted, one_line, time_span
 from memtui.tui.dialogs.answer_effect_view import effect_lines
 from memtui.tui.paint.cells import crop, fit, right, tilde
 from memtui.tui.paint.glyphs import Glyphs
@@ -20,7 +20,6 @@ from memtui.tui.wizard.view import (
     fact_row,
     heading_row,
     pace_rows,
-    span,
     text_rows,
     warning_rows,
 )
@@ -72,7 +71,9 @@ def estimate_rows(state: ReembedState, width: int, glyphs: Glyphs) -> list[Row]:
         return text_rows("counting", width, "$dim")
     cost = found.cost
     seconds = (
-        "not measured yet" if cost.seconds is None else f"about {span(cost.seconds)}, measured on a sample"
+        "not measured yet"
+        if cost.seconds is None
+        else f"about {time_span(cost.seconds)}, measured on a sample"
     )
     dims = f"{full(found.dims_before)} now, {full(found.dims) if found.dims else 'not known'} then"
     same = warning_rows("This is the store's model already: enter chooses another.", width, glyphs)
