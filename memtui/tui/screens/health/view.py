@@ -22,7 +22,16 @@ if TYPE_CHECKING:
 
 GROUPS = {"wrong": "answers wrong", "lost": "lost or leaked", "slow": "slow and fat"}
 
-SIGNS = {"S1": ("✗", "bold $danger"), "S2": ("!", "bold $stale"), "S3": (" ", ""), "S4": (" ", "$dim")}
+
+def signs(glyphs: Glyphs) -> dict[str, tuple[str, str]]:
+    """The sign of each severity and its style: no two alike, with colour or without."""
+    return {
+        "S1": (glyphs.cross, "bold $danger"),
+        "S2": (glyphs.warn, "bold $stale"),
+        "S3": (" ", ""),
+        "S4": (glyphs.dot, "$dim"),
+    }
+
 
 _LABEL = 10
 
@@ -78,7 +87,7 @@ def doctor(state: HealthState, width: int, look: Look) -> list[Row]:
             continue
         rows.append(Row((Content.styled(f" {words}", "bold $heading"),)))
         for each in found:
-            sign, style = SIGNS[each.severity]
+            sign, style = signs(look.glyphs)[each.severity]
             tail = f"  {each.seen.count:>{counts},}  {each.check.how:>{hows}} "
             room = max(1, width - 4 - len(tail))
             said = fit(crop(one_line(each.seen.sentence), room, look.glyphs.ellipsis), room)

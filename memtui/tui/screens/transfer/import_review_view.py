@@ -51,7 +51,7 @@ NAMES: dict[str, str] = {
     "notes": "to know",
 }
 
-SIGNS: dict[str, str] = {"new": "+", "same_id": "=", "exact": "=", "near": "~", "conflict": "!"}
+SIGNS: dict[str, str] = {"new": "+", "same_id": "#", "exact": "=", "near": "~", "conflict": "!"}
 
 STYLES: dict[str, str] = {"new": "$diff-add", "conflict": "$conflict", "near": "$match"}
 
