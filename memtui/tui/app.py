@@ -112,6 +112,9 @@ class MemtuiApp(SessionApp):
         self._warned = 0
         """So many staged changes a person was told of, who wanted to leave."""
         self._store = StoreOpener(self, opener or real_opener(environ, Path.cwd()), now)
+        self.set_reactive(
+            MemtuiApp.session, self._store.first(target)
+        )  # the first frame is drawn before it opens
         self._themes = LiveThemes(self, look.theme, themes)
         self.zone = look.zone
         self._problems = [*look.problems, *self.keys.problems]

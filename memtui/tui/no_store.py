@@ -32,12 +32,23 @@ def of_session(session: Session) -> State | None:
         return no_store(session)
     if session.phase == "failed" and session.error is not None:
         return failed("the store could not be opened", session.error, RETRY, OPEN, DEMO)
+    if session.phase == "opening" and "://" in session.place:
+        return opening_far(session)
     if session.phase in ("looking", "opening") or session.engine is None:
         said = {"looking": "looking for the store of your agent"}.get(session.phase, "opening the store")
         if session.progress is not None:
             said = session.progress.what
         return State("loading", said, progress=session.progress, skeleton=True)
     return None
+
+
+def opening_far(session: Session) -> State:
+    """A store far away is being opened: its address, and what is waited for."""
+    awaited = "the service to say which version is the newest"
+    if session.progress is not None:
+        awaited = session.progress.what
+    facts = (("waits for", awaited),)
+    return State("loading", f"opening {session.place}", facts, progress=session.progress, skeleton=True)
 
 
 def no_store(session: Session) -> State:

@@ -24,6 +24,8 @@ class Session:
 
     phase: Phase = "none"
     target: str = ""
+    place: str = ""
+    """The address of a store far away that `target` only names; else the same."""
     engine: Engine | None = None
     info: StoreInfo | None = None
     stats: Any = None

@@ -15,6 +15,7 @@ _HOP = frozenset({"connection", "keep-alive", "transfer-encoding", "content-leng
 
 
 HELD = 100_000
+"""Bytes of a read that waits: larger than those of a manifest or a first page."""
 
 
 def _asked(given: str | None) -> int:
@@ -45,7 +46,11 @@ class CountingProxy:
     cutting: float = 0.0
     """Share of answers whose connection is cut in the middle of the body, in the same way."""
     held: threading.Event | None = None
-    """Where it is given, reads of more than `HELD` bytes wait until it is set."""
+    """Where it is given, reads of more than `least` bytes wait until it is set."""
+    least: int = HELD
+    """-1: every request waits."""
+    page: bytes = b""
+    """Where it is given, every request is answered 404 with it, as where another program stands now."""
     holds: str = ""
     """A part of the addresses of objects whose writing waits instead."""
     waiting: int = 0
@@ -83,7 +88,7 @@ def counting_proxy(service: str) -> Iterator[CountingProxy]:
             if proxy.delay_s:
                 time.sleep(proxy.delay_s)
             written = self.command == "PUT" and proxy.holds in self.path
-            large = _asked(self.headers.get("Range")) > HELD
+            large = _asked(self.headers.get("Range")) > proxy.least
             if proxy.held is not None and (written if proxy.holds else large):
                 proxy.waiting += 1
                 proxy.held.wait(120)
@@ -91,6 +96,14 @@ def counting_proxy(service: str) -> Iterator[CountingProxy]:
                 proxy.asked += 1
                 fails, cuts = _turn(proxy.asked, proxy.failing), _turn(proxy.asked + 7, proxy.cutting)
                 proxy.refused += fails
+            if proxy.page:
+                self.send_response(404)
+                self.send_header("Content-Type", "text/html")
+                self.send_header("Content-Length", str(len(proxy.page)))
+                self.end_headers()
+                if self.command != "HEAD":
+                    self.wfile.write(proxy.page)
+                return
             if fails:
                 with lock:
                     proxy.passed.append(Passed(self.command, self.path, 0))

@@ -7,8 +7,12 @@ from contextlib import AbstractContextManager
 import pytest
 
 from memtui.engine import MemtuiError
+from memtui.engine.core.errors import DamagedStoreError
+from memtui.engine.store.create import create_own
 from memtui.engine.store.object_store import ObjectFolder
 from memtui.engine.store.open import open_store
+from tests.engine.counting_proxy import counting_proxy
+from tests.engine.object_storage import BUCKET, object_service, rows
 from tests.engine.object_storage import options as reaching
 from tests.engine.odd_services import LOGIN, Answer, answering, not_http
 
@@ -122,3 +126,28 @@ def test_the_options_of_another_service_are_heard() -> None:
         with pytest.raises(MemtuiError) as found:
             open_store("az://memories/team", storage_options=given)
         told(found.value, "TeapotIsShort", "Check the options")
+
+
+def test_an_endpoint_that_turns_into_a_web_page_is_no_missing_file() -> None:
+    with object_service() as endpoint, counting_proxy(endpoint) as proxy:
+        create_own(f"s3://{BUCKET}/team", rows(40), reaching(endpoint))
+        store = open_store(f"s3://{BUCKET}/team", storage_options=reaching(proxy.endpoint))
+        proxy.page = LOGIN
+        for read in (lambda: list(store.scan(["text"])), store.newest_version):
+            with pytest.raises(MemtuiError) as found:
+                read()
+            assert "a web page answers there" in found.value.message
+            assert "Check the endpoint" in found.value.fix
+        proxy.page = b""
+        assert sum(batch.num_rows for batch in store.scan(["text"])) == 40
+
+
+def test_a_file_that_is_gone_from_a_service_that_stands_is_a_missing_file() -> None:
+    with object_service() as endpoint:
+        create_own(f"s3://{BUCKET}/team", rows(40), reaching(endpoint))
+        store = open_store(f"s3://{BUCKET}/team", storage_options=reaching(endpoint))
+        objects = ObjectFolder(f"s3://{BUCKET}/team", reaching(endpoint))
+        (file,) = objects.names("memories.lance/data/")
+        objects.delete(file)
+        with pytest.raises(DamagedStoreError, match="is missing"):
+            list(store.scan(["text"]))

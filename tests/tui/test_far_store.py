@@ -17,6 +17,7 @@ from memtui.engine.store.open import open_store
 from memtui.settings import load_settings
 from memtui.tui.app import MemtuiApp
 from memtui.tui.dialogs.change_preview import ChangePreview
+from memtui.tui.no_store import of_session
 from memtui.tui.screens.browse.edit_form import EditForm
 from memtui.tui.screens.browse.memory_list import MemoryList
 from memtui.tui.startup.open_store import opener
@@ -82,6 +83,26 @@ async def test_what_was_written_last_is_there_before_the_rest(
         assert f"4 / {MANY:,}" in screen_text(app)
         assert listing.current == held
         assert "written last" not in screen_text(app)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 50)])
+async def test_the_first_frame_says_what_is_opened_and_what_it_waits_for(
+    proxy: CountingProxy, tmp_path: Path, size: tuple[int, int]
+) -> None:
+    app = far_app(proxy, tmp_path)
+    first = of_session(app.session)
+    assert first is not None
+    assert (first.kind, first.headline) == ("loading", f"opening s3://{BUCKET}/team")
+    proxy.held, proxy.least = threading.Event(), -1
+    async with app.run_test(size=size) as pilot:
+        await until(pilot, lambda: proxy.waiting > 0)
+        assert f"opening s3://{BUCKET}/team" in screen_text(app)
+        assert "the service to say which version" in screen_text(app)
+        assert "demo" not in screen_text(app)
+        proxy.held.set()
+        await settle(pilot)
+        assert app.session.info is not None
+        assert app.session.info.rows == MANY
 
 
 async def test_keys_that_come_before_the_rest_are_not_lost(proxy: CountingProxy, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from memtui.engine.core.errors import DamagedStoreError, MemtuiError, RefusedError, StoreNotFoundError
 from memtui.engine.store.locate import RESTORE
-from memtui.engine.store.service_errors import explain_service
+from memtui.engine.store.service_errors import explain_service, refuse_page_at
 
 _RUST_SOURCE = re.compile(r",? (?:location: )?/\S+\.rs:\d+:\d+")
 
@@ -69,6 +69,8 @@ def explain(error: BaseException, where: str, newest: str = "") -> MemtuiError:
         return MemtuiError(
             f"That version of {where} is gone.", fix="Reload; another program has cleaned up.", details=text
         )
+    if "://" in where and "Not found" in text:
+        refuse_page_at(where)
     if "_indices/" in text and "Not found" in text:
         return DamagedStoreError(
             f"The files of the full-text index of {where} are missing.",

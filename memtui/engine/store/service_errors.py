@@ -188,6 +188,8 @@ _FAULT = 500
 
 _LOOK_S = 5.0
 
+_ENDPOINT_NAMES = ("endpoint", "aws_endpoint", "endpoint_url")
+
 
 def explain_service(text: str, where: str) -> MemtuiError | None:
     """The error of a store on object storage in words; None for a local one, and for what is not its service's."""
@@ -242,9 +244,7 @@ def refuse_web_page(uri: str, options: Mapping[str, str]) -> None:
 
     One request without any key, to a named endpoint only.
     """
-    endpoint = next(
-        (options[key] for key in ("endpoint", "aws_endpoint", "endpoint_url") if key in options), ""
-    )
+    endpoint = next((options[key] for key in _ENDPOINT_NAMES if key in options), "")
     if not endpoint.startswith(("http://", "https://")):
         return
     import httpx
@@ -256,6 +256,25 @@ def refuse_web_page(uri: str, options: Mapping[str, str]) -> None:
         return
     if _HTML.search(found.text[:1_000]):
         raise MemtuiError(f"{uri}: {PAGE}.", fix=_WRONG_PLACE, details=found.text[:200])
+
+
+_ENDPOINTS: dict[str, Mapping[str, str]] = {}
+"""The endpoint of each store far away that was opened, by its address."""
+
+
+def note_endpoint(uri: str, options: Mapping[str, str]) -> None:
+    """Remember where a store is asked for, without any key: what answers there may later be something else."""
+    _ENDPOINTS[uri] = {key: options[key] for key in _ENDPOINT_NAMES if key in options}
+
+
+def refuse_page_at(where: str) -> None:
+    """Raise MemtuiError when a web page stands by now where the store of the table `where` was opened.
+
+    Asked where an object is missing: of a page that says 404 the engine tells no more than that.
+    """
+    uri = where.partition(" (table ")[0]
+    if uri in _ENDPOINTS:
+        refuse_web_page(uri, _ENDPOINTS[uri])
 
 
 def no_service(uri: str) -> MemtuiError:

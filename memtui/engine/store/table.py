@@ -15,7 +15,7 @@ from memtui.engine.dialects.generic import generic
 from memtui.engine.dialects.registry import detect
 from memtui.engine.store.errors import explained
 from memtui.engine.store.locate import TableLocation
-from memtui.engine.store.service_errors import refuse_web_page
+from memtui.engine.store.service_errors import note_endpoint, refuse_web_page
 from memtui.engine.store.snapshot import BATCH, FtsStatus, Metric, Snapshot
 from memtui.engine.store.storage_options import JOURNAL, with_limits
 
@@ -393,6 +393,7 @@ def open_place(
     wanted = dict(options) if options else None
     if place.folder is None and not place.uri.startswith("db://"):
         wanted = with_limits(options or {})
+        note_endpoint(place.uri, wanted)
     with explained(place.uri):
         connection = lancedb.connect(place.uri, storage_options=wanted)
     return Store(connection, place, columns, options)

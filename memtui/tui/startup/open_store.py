@@ -11,6 +11,7 @@ from memtui.engine import CancelToken, MemtuiError, Progress, counted, one_line
 from memtui.tui.calls import EngineCalls, Report
 from memtui.tui.change_request import ChangeRequests
 from memtui.tui.messages import RunAdvanced, RunFailed, RunFinished
+from memtui.tui.session import Session
 
 if TYPE_CHECKING:
     from memtui.engine import Engine, StoreInfo
@@ -81,13 +82,32 @@ def opener(environ: Mapping[str, str], cwd: Path, **options: Any) -> Opener:
     `options` (settings, table, columns, writable) go to `open_engine`. The demo store is always writable.
     """
 
-    def open_target(
-        target: str | None, now: Clock, report: Callable[[Progress], None], cancel: CancelToken
+    return RealOpener(environ, cwd, options)
+
+
+@dataclass(frozen=True, slots=True)
+class RealOpener:
+    """See `opener`."""
+
+    environ: Mapping[str, str]
+    cwd: Path
+    options: Mapping[str, Any]
+
+    def place_of(self, target: str) -> str:
+        """The address of a store far away that the settings know by this name, else `target`; nothing is read."""
+        settings = self.options.get("settings")
+        profiles = settings.storage if settings is not None else ()
+        return next((each.uri for each in profiles if each.name == target and each.uri), target)
+
+    def __call__(
+        self, target: str | None, now: Clock, report: Callable[[Progress], None], cancel: CancelToken
     ) -> Engine | NothingFound | SeveralFound:
+        """Open; called on a worker thread."""
         from memtui.engine import open_engine
         from memtui.engine.demo import demo_home
         from memtui.paths import of_another_home, state_dir
 
+        environ, cwd, options = self.environ, self.cwd, self.options
         given = {"state": state_dir(environ), "environ": environ, **options}
         if target == DEMO:
             target = str(_demo_store(environ, now))
@@ -98,8 +118,6 @@ def opener(environ: Mapping[str, str], cwd: Path, **options: Any) -> Opener:
             if unsure is not None:
                 return unsure
         return open_engine(target, now=now, cwd=cwd, **given)
-
-    return open_target
 
 
 def _look(environ: Mapping[str, str], cwd: Path, settings: Any) -> NothingFound | SeveralFound | None:
@@ -193,6 +211,8 @@ class StoreOpener:
             engine = self._opener(target, self._now, report, token)
             if isinstance(engine, NothingFound | SeveralFound):
                 return engine
+            if engine.is_remote:
+                report(Progress("what was written last", 0, 0))
             early = engine.is_remote and engine.load_first_page()
             if early:
                 report(FoundStores(engine, engine.info, early=True))
@@ -205,8 +225,7 @@ class StoreOpener:
         self._runner.cancel("watch")
         app = self._app
         app.set_session(
-            phase="opening" if target else "looking",
-            target=one_line(target or ""),
+            **self._beginning(target),
             engine=None,
             info=None,
             stats=None,
@@ -218,6 +237,18 @@ class StoreOpener:
             revision=app.session.revision + 1,
         )
         self._runner.start("store", work)
+
+    def first(self, target: str | None) -> Session:
+        """What is known before anything was done: the first frame says what is opened."""
+        return Session(**self._beginning(target))
+
+    def _beginning(self, target: str | None) -> dict[str, Any]:
+        place = self._opener.place_of(target) if target and isinstance(self._opener, RealOpener) else target
+        return {
+            "phase": "opening" if target else "looking",
+            "target": one_line(target or ""),
+            "place": one_line(place or ""),
+        }
 
     def reload(self, said: str = "") -> None:
         """Read the newest version of the open store; the old content stays until the new is there.
