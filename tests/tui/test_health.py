@@ -130,10 +130,11 @@ async def test_all_that_is_safe_is_one_preview_and_then_mended(tmp_path: Path) -
         await press(pilot, "F")
         await settle(pilot)
         text = screen_text(app)
-        assert "mend all" in text
-        assert "only D23" in text
+        assert "D23 2 memories in a scope that nobody reads" in text
+        assert "WHAT THE AGENT WOULD NOW READ" in text
         assert tree_hash(store) == before
-        await press(pilot, "enter")
+        assert "Y the agent is stopped: mend 2 findings" in text  # its build cannot be told
+        await press(pilot, "Y")
         await settle(pilot)
         await settle(pilot)
         assert "see the Journal" in screen_text(app)

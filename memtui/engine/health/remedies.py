@@ -260,10 +260,11 @@ def effect_of_remedies(
     cases: Sequence[Case],
     history: History,
     *,
+    steps: Sequence[TableStep] = (),
     on_progress: OnProgress | None = None,
     cancel: CancelToken | None = None,
 ) -> RecallEffect:
-    """What the plans do to the answers, before they are carried out: all are done to a trial copy of the table.
+    """What the plans do to the answers, and `steps` beside them: all are done to a trial copy of the table first.
 
     Asked are the saved cases and the questions that were asked last. Nothing of the store is written. Raises
     RefusedError where that cannot be tried: a store elsewhere, a table too large to be written anew for it.
@@ -271,7 +272,7 @@ def effect_of_remedies(
     from memtui.engine.changes.recall_effect import of_cases, trial_effect, write_trial
 
     store = engine.store
-    steps = steps_of(plans)
+    steps = (*steps_of(plans), *steps)
     back_to = next((int(each.about) for each in steps if each.step == "restore"), None)
     work = [each for each in steps if each.step not in ("restore", *_READS_THE_SAME)]
     if any(each.step == "fold" for each in work) and store.count() > MOST_FOLDED:

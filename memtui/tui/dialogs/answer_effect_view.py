@@ -45,7 +45,10 @@ def effect_lines(
     if value is None:
         return []
     if isinstance(value, Progress):
-        return _titled(f"asking {full(value.done)} of {counted(value.total or 0, 'question')}", "$dim", width)
+        count = (
+            f"{full(value.done)} of {counted(value.total, 'question')}" if value.total else "the questions"
+        )
+        return _titled(f"asking {count}", "$dim", width)
     if isinstance(value, MemtuiError):
         lines = _titled("not known", "$stale", width)
         return [*lines, *sentences([value.message], width, glyphs.warn, "bold $stale")]

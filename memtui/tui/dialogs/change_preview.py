@@ -178,7 +178,7 @@ class ChangePreview(QuickModal[PreviewAnswer | None]):
         plan, gone = self.plan, deletions(self.plan)
         agent = "the agent is stopped: " if self._stop_agent else ""
         unlock = "unlock and " if self._locked else ""
-        apply = f"unlock and apply {counted(len(plan.changes), 'change')}" if self._locked else "apply"
+        apply = self.apply_words()
         ways: list[Way] = []
         if plan.conflicts:
             ways += [("change.leave-out", "leave them out")] if plan.changes else []
@@ -207,6 +207,11 @@ class ChangePreview(QuickModal[PreviewAnswer | None]):
             if not self._turns:  # the way out needs its cells
                 ways.append(("change.zoom", "cut" if self._rows.whole else "whole"))
         self.query_one(DialogKeys).say(*ways, *self.more_ways(), ("change.close", self._way_out))
+
+    def apply_words(self) -> str:
+        """What the key does that applies it, where nothing is deleted."""
+        count = counted(len(self.plan.changes), "change")
+        return f"unlock and apply {count}" if self._locked else "apply"
 
     def agreed_words(self, gone: int) -> str:
         """What one agrees to, where that is no plain change."""
@@ -296,7 +301,9 @@ class ChangePreview(QuickModal[PreviewAnswer | None]):
         panel, effect = self.query_one(Panel), self.query_one(EffectRows)
         narrow = self.has_class("-narrow")
         width = panel.content_size.width or self.size.width
-        room = (self.size.height if narrow else self.size.height * 94 // 100) - panel.gutter.height - 1
+        above = [each for each in self.children if each.styles.dock == "top" and each.display]  # the tour
+        high = self.size.height - sum(each.outer_size.height + each.styles.margin.height for each in above)
+        room = (high if narrow else high * 94 // 100) - panel.gutter.height - 1
         needed = [sum(len(row.lines) for row in each.paint(width)) for each in (self._rows, effect)]
         changes, consequences = self._shares(needed[0], needed[1], max(2, room))
         self._rows.styles.height = "1fr" if narrow else max(1, changes)

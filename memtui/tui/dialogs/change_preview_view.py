@@ -104,6 +104,8 @@ def value_words(value: Any, name: str = "") -> str:
         return f"{value:.4g}" if abs(value) < 1e4 else f"{value:.15g}"
     text = veiled(str(value))
     said = one_line(text)
+    if _ID.fullmatch(said):
+        return said[:8]
     if said and (text[0].isspace() or text[-1].isspace()):  # nobody sees a space that is too many
         return f"“{' ' * text[0].isspace()}{said.strip()}{' ' * text[-1].isspace()}”"
     return said or "(empty)"

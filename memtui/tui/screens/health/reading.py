@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from memtui.engine import CancelToken, Engine
+    from memtui.engine import CancelToken, Engine, RecallEffect
     from memtui.engine.health import TableStep
 
 
@@ -65,6 +65,20 @@ def plan_safe(engine: Engine, found: Any, cancel: CancelToken) -> tuple[Any, ...
     safe = [each for each in found.findings if each.check.how == "safe" and each.check.safe]
     plans = (plan_remedy(patient, each) for each in safe)
     return tuple(plan for plan in plans if plan.writes and not plan.names)
+
+
+def weigh(
+    engine: Engine, plans: Sequence[Any], steps: Sequence[TableStep], cancel: CancelToken, report: Any
+) -> RecallEffect:
+    """What the agent would read once the plans and steps are done, tried on a copy; for a worker."""
+    from memtui.engine import CaseBook, History
+    from memtui.engine.health import effect_of_remedies
+    from memtui.paths import questions_file, store_state_dir
+
+    cases = CaseBook(store_state_dir(engine.info.uri) / "cases.json").cases()
+    return effect_of_remedies(
+        engine, plans, cases, History(questions_file()), steps=steps, on_progress=report, cancel=cancel
+    )
 
 
 def mend(engine: Engine, plans: Sequence[Any], ask: bool) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from memtui.tui import layouts
 from memtui.tui.actions.table import bindings
 from memtui.tui.base_screen import BaseScreen
 from memtui.tui.config_request import ConfigRequests
-from memtui.tui.dialogs.choose_one import ChooseOne, Option
+from memtui.tui.dialogs.repair_preview import Repair, RepairPreview, Weigh
 from memtui.tui.dialogs.unlock import unlocked
 from memtui.tui.host import host
 from memtui.tui.layout import Arrangement, under_views
@@ -23,18 +23,20 @@ from memtui.tui.no_store import RETRY, of_session
 from memtui.tui.screens.health import config_rows, version_rows, view
 from memtui.tui.screens.health.area import Area
 from memtui.tui.screens.health.configuring import ConfigArea
-from memtui.tui.screens.health.reading import examined, maintain_index, mend, plan_safe, read_indexes
+from memtui.tui.screens.health.reading import examined, maintain_index, mend, plan_safe, read_indexes, weigh
 from memtui.tui.screens.health.state import VIEWS, HealthState, Turned, View
 from memtui.tui.screens.health.versioning import VersionsArea
 from memtui.tui.session import Session
 from memtui.tui.widgets.layout_container import LayoutContainer
 from memtui.tui.widgets.panel import Panel
 from memtui.tui.widgets.row_list import BuiltRows, Row, RowList
+from memtui.tui.widgets.screen_bars import FlashLine
 from memtui.tui.widgets.state_panel import State, StatePanel, failed
 
 if TYPE_CHECKING:
     from memtui.engine import ChangeSet, Engine, Progress
     from memtui.engine.health import Examination
+    from memtui.tui.dialogs.change_preview import PreviewAnswer
 
 
 SHOWN_IN_BROWSE = 50
@@ -60,14 +62,6 @@ _PAINT: dict[View, tuple[Paint, Paint]] = {
 
 def _shown(panel: int) -> Paint:
     return lambda state, width, look: _PAINT[state.view][panel](state, width, look)
-
-
-def _ways(said: str, about: str) -> tuple[Option, Option]:
-    """To do it and know what it does to the answers, or to do it alone."""
-    return (
-        Option("cases", f"{said}, your cases asked before and after", about),
-        Option("yes", said, "no question is asked; the Journal has the receipt"),
-    )
 
 
 class HealthScreen(BaseScreen):
@@ -297,19 +291,7 @@ class HealthScreen(BaseScreen):
         if plan.refusal:
             self.flash(plan.refusal, "note")
         elif plan.steps:
-            agreed = plan.without_names()
-            said = "; ".join(each.title for each in agreed.steps)
-            held = f"held by names in the table, which go first: {plan.held}" if plan.held else ""
-            costs = finding.check.price
-            if finding.check.how == "stop":
-                costs = f"stop the agent first; it costs {costs}"
-            options = (*_ways(said, held or costs), Option("no", "leave it", ""))
-
-            def answered(answer: str | None) -> None:
-                if answer in ("cases", "yes"):
-                    self._mend([agreed], ask=answer == "cases")
-
-            self.app.push_screen(ChooseOne(f"{finding.kind}: {finding.seen.count:,}", options), answered)
+            self._preview([plan.without_names()])
         else:
 
             def make(made: Engine) -> ChangeSet:
@@ -324,38 +306,66 @@ class HealthScreen(BaseScreen):
         """Everything that may be mended beside the agent, planned in a worker, then shown as one preview."""
         engine, found = self.engine, self.state.found
         if engine is not None and found is not None:
+            self.flash("working out what can be mended beside the agent", "note")
             self.call("safe", lambda cancel, report: plan_safe(engine, found, cancel), self._preview_safe)
 
     def _preview_safe(self, plans: tuple[Any, ...]) -> None:
+        self.query_one(FlashLine).dismiss()
         if not plans:
             self.flash("Nothing that was found can be mended beside the agent.", "note")
             return
-        options = [
-            Option(
-                "all",
-                f"mend all {len(plans)}",
-                "an entry of the Journal each; your cases are asked before and after",
-            ),
-            Option("bare", f"mend all {len(plans)}, without asking the cases", ""),
-            *(
-                Option(
-                    str(at),
-                    f"only {plan.finding.kind}: "
-                    + (plan.changes.title if plan.changes else "; ".join(each.title for each in plan.steps)),
+        self._preview(list(plans))
+
+    def _preview(self, plans: list[Any]) -> None:
+        """What mends the findings, with the answers before and now; then it is done."""
+        engine, named = self.engine, {str(at): each for at, each in enumerate(plans)}
+        if engine is None:
+            return
+        stop = any(each.finding.check.how == "stop" for each in plans)
+        self._show_repairs(
+            [
+                Repair(
+                    key,
+                    "; ".join(each.title for each in plan.steps)
+                    or (plan.changes.title if plan.changes else ""),
+                    f"{plan.finding.kind}  {plan.finding.seen.sentence}: {plan.finding.check.effect}",
                     plan.finding.check.price,
+                    plan.changes,
                 )
-                for at, plan in enumerate(plans)
+                for key, plan in named.items()
+            ],
+            lambda keys, cancel, report: weigh(engine, [named[key] for key in keys], (), cancel, report),
+            lambda keys: self._mend([named[key] for key in keys], ask=True),
+            back="; ".join(
+                dict.fromkeys(each.finding.check.back for each in plans if each.finding.check.back)
             ),
-            Option("no", "leave it", ""),
-        ]
+            stop_agent="Stop the agent first: it would go on with the old files." if stop else "",
+        )
 
-        def answered(answer: str | None) -> None:
-            if answer in ("all", "bare"):
-                self._mend(list(plans), ask=answer == "all")
-            elif answer and answer.isdigit():
-                self._mend([plans[int(answer)]], ask=True)
+    def _show_repairs(
+        self,
+        repairs: list[Repair],
+        effect: Weigh,
+        then: Callable[[Sequence[str]], None],
+        *,
+        back: str,
+        stop_agent: str = "",
+    ) -> None:
+        engine = self.engine
+        if engine is None or not self.staging.able():
+            return
 
-        self.app.push_screen(ChooseOne("mend all that is safe", tuple(options)), answered)
+        def answered(answer: PreviewAnswer | None) -> None:
+            if answer is not None:
+                then(answer.row.split())
+
+        access = engine.curate.access
+        if access.verdict == "confirm":
+            stop_agent = access.reason or stop_agent
+        self.app.push_screen(
+            RepairPreview(repairs, weigh=effect, back=back, stop_agent=stop_agent, locked=engine.locked),
+            answered,
+        )
 
     def _fix_index(self) -> None:
         """What the index under the cursor needs: dropped, or made anew, once that was agreed to."""
@@ -368,19 +378,21 @@ class HealthScreen(BaseScreen):
         steps = report.steps
         said = "; ".join(each.title for each in steps)
 
-        def answered(answer: str | None) -> None:
-            if answer in ("cases", "yes") and self.staging.able():
-                ask = answer == "cases"
-                unlocked(
-                    self,
-                    said,
-                    lambda: self.call(
-                        "mend", lambda cancel, report: maintain_index(engine, steps, ask), self._maintained
-                    ),
-                )
+        def mended(_: Sequence[str]) -> None:
+            unlocked(
+                self,
+                said,
+                lambda: self.call(
+                    "mend", lambda cancel, report: maintain_index(engine, steps, True), self._maintained
+                ),
+            )
 
-        options = (*_ways(said, report.sentence), Option("no", "leave it", ""))
-        self.app.push_screen(ChooseOne(report.index.name, options), answered)
+        self._show_repairs(
+            [Repair("index", said, f"{report.index.name}: {report.sentence}")],
+            lambda keys, cancel, report: weigh(engine, (), steps, cancel, report),
+            mended,
+            back="the Journal has its receipt",
+        )
 
     def _maintained(self, said: str) -> None:
         self._deep_again = self.state.deep
@@ -396,7 +408,9 @@ class HealthScreen(BaseScreen):
             engine.refresh()
             return said
 
-        unlocked(self, f"mend {len(plans)}", lambda: self.call("mend", work, self._mended))
+        unlocked(
+            self, f"mend {counted(len(plans), 'finding')}", lambda: self.call("mend", work, self._mended)
+        )
 
     def _mended(self, said: str) -> None:
         self._deep_again = self.state.deep

@@ -19,6 +19,7 @@ from memtui.tui.screens.recall import state as reduce
 from memtui.tui.screens.recall.state import RecallState
 from memtui.tui.screens.recall.view import RADAR, TOLD, tell
 from memtui.tui.widgets.dropped_list import DroppedList
+from memtui.tui.widgets.screen_bars import FlashLine
 
 if TYPE_CHECKING:
     from memtui.engine import Engine, Outcome, Trace
@@ -164,9 +165,12 @@ class Explore(BoundPart[RecallState]):
                 text or told,
             )
 
+        self.flash("looking up why the right memory did not come", "note")
         self.call(CORRECT, work, self._show_correction)
 
     def _show_correction(self, found: Correction) -> None:
+        self.screen.query_one(FlashLine).dismiss()
+
         def taken(text: str | None) -> None:
             if text is None:
                 return

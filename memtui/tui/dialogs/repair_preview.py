@@ -1,0 +1,137 @@
+"""What mends a store, before it is done: each remedy with its rows, and what the agent would read afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+
+from memtui.engine import ChangeSet, counted
+from memtui.tui.actions.table import bindings
+from memtui.tui.dialogs.change_preview import ChangePreview, PreviewAnswer, PreviewRows
+from memtui.tui.dialogs.change_preview_view import MOST_LINES, change_lines, head_lines, sentences
+from memtui.tui.host import host
+from memtui.tui.widgets.row_list import Row
+from memtui.tui.widgets.text_lines import Way
+
+if TYPE_CHECKING:
+    from memtui.engine import CancelToken, RecallEffect
+    from memtui.tui.calls import Report
+
+
+Weigh = Callable[[Sequence[str], "CancelToken", "Report"], "RecallEffect"]
+"""Works out, in a thread, what the remedies of these keys do to the answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """One thing that would be mended: what is done, why, and the rows that change with it."""
+
+    key: str
+    title: str
+    why: str = ""
+    price: str = ""
+    changes: ChangeSet | None = None
+
+
+def _nothing(title: str, notes: tuple[str, ...]) -> ChangeSet:
+    """The change set that stands for the remedies in what is common to all previews: it changes no row itself."""
+    return ChangeSet("maintain", title, (), 0, notes=notes)
+
+
+def _titled(repairs: Sequence[Repair]) -> str:
+    return f"Would mend {counted(len(repairs), 'finding')}" if len(repairs) != 1 else repairs[0].title
+
+
+class RepairRows(PreviewRows, inherit_bindings=False):
+    """The remedies; each may be left out."""
+
+    BINDINGS = [*bindings("preview"), *bindings("narrow")]  # noqa: RUF012
+
+    def __init__(self, repairs: Sequence[Repair], plan: ChangeSet, notes: Sequence[str]) -> None:
+        super().__init__(plan, notes)
+        self.repairs = tuple(repairs)
+
+    def paint(self, width: int) -> Sequence[Row]:
+        glyphs = host(self).glyphs
+        head = head_lines(self.plan, self.notes, width, glyphs)
+        rows = [Row((*head, Content()))] if head else []
+        for each in self.repairs:
+            lines = list(sentences([each.title], width, glyphs.forth, "bold $foreground"))
+            for said in (each.why, each.price and f"costs {each.price}"):
+                lines += [line.stylize("$dim") for line in sentences([said], width, " ", "$dim") if said]
+            for change in each.changes.changes if each.changes is not None else ():
+                lines += change_lines(change, width, glyphs, most=0 if self.whole else MOST_LINES)[:-1]
+            rows.append(Row((*lines, Content()), each.key))
+        return rows
+
+
+class RepairPreview(ChangePreview):
+    """Returns an answer whose `row` names the remedies that are agreed to, by their keys; None for none.
+
+    `weigh` works out what they do to the answers; `back` is how they are taken back.
+    """
+
+    def __init__(
+        self,
+        repairs: Sequence[Repair],
+        *,
+        weigh: Weigh,
+        back: str,
+        stop_agent: str = "",
+        locked: bool = False,
+        notes: Sequence[str] = (),
+    ) -> None:
+        self.repairs = tuple(repairs)
+        plan = _nothing(_titled(repairs), (f"Way back: {back}.",) if back else ())
+        super().__init__(
+            plan,
+            notes=notes,
+            stop_agent=stop_agent,
+            locked=locked,
+            effect=lambda _, cancel, report: weigh(self.keys, cancel, report),
+            way_out="leave it",
+        )
+        self._rows = RepairRows(repairs, plan, self._notes())
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The remedies that are agreed to."""
+        return tuple(each.key for each in self.repairs)
+
+    @property
+    def _clean(self) -> bool:
+        return bool(self.repairs)
+
+    @property
+    def _can_drop(self) -> bool:
+        return len(self.repairs) > 1 and bool(self._rows.key)
+
+    def apply_words(self) -> str:
+        mend = f"mend {counted(len(self.repairs), 'finding')}" if len(self.repairs) > 1 else "do it"
+        return f"unlock and {mend}" if self._locked else mend
+
+    def more_ways(self) -> list[Way]:
+        return []
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return True if action == "zoom" else super().check_action(action, parameters)
+
+    def action_drop(self) -> None:
+        key = self._rows.key
+        self.repairs = tuple(each for each in self.repairs if each.key != key)
+        rows = self._rows
+        assert isinstance(rows, RepairRows)
+        rows.repairs = self.repairs
+        self._take(replace(self.plan, title=_titled(self.repairs)))
+
+    def _done(self) -> None:
+        self.dismiss(PreviewAnswer("apply", self.plan, confirmed=True, row=" ".join(self.keys)))
+
+    def action_apply(self) -> None:
+        self._done()
+
+    def action_stopped(self) -> None:
+        self._done()
