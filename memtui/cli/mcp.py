@@ -6,11 +6,12 @@ import argparse
 import os
 import shlex
 import sys
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memtui.cli.open_store import DEMO, open_for
+from memtui.cli.open_store import DEMO, open_for, wall_clock
 from memtui.cli.output import print_text
 from memtui.engine import CaseBook, Engine, UsageError
 from memtui.engine.access import DEFAULT_AGENT
@@ -74,8 +75,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(args: argparse.Namespace) -> int:
-    """Serve until the input ends, or print a host's configuration."""
+def run(args: argparse.Namespace, now: Callable[[], int] = wall_clock) -> int:
+    """Serve until the input ends, or print a host's configuration. `now` is the clock of its calls, in milliseconds."""
     if args.print_config is not None:
         return _print_config(args)
     if find_spec("mcp") is None:
@@ -87,7 +88,7 @@ def run(args: argparse.Namespace) -> int:
 
     from memtui.mcp.server import serve_stdio
 
-    door, tools = opened_door(args)
+    door, tools = opened_door(args, now)
     if args.http:
         from memtui.engine.clients import place_of
         from memtui.mcp.http import serve_http
@@ -103,12 +104,14 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def opened_door(args: argparse.Namespace) -> tuple[Door, tuple[Tool, ...] | None]:
+def opened_door(
+    args: argparse.Namespace, now: Callable[[], int] = wall_clock
+) -> tuple[Door, tuple[Tool, ...] | None]:
     """Return the door that these options ask for, and its tools where they are not memtui's own."""
     from memtui.mcp.door import Door
 
     def open_engine() -> Engine:
-        engine = open_for(args, writable=args.rw)
+        engine = open_for(args, now, writable=args.rw)
         engine.load_catalog()
         return engine
 

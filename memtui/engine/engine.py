@@ -403,9 +403,10 @@ class Engine:
 
         return find_one(self._store, self.catalog, id_or_prefix, now_ms=self._now())
 
-    def memories(self, ids: Sequence[str]) -> dict[str, Memory]:
-        """Memories by id; ids that do not exist are left out."""
-        table = self._store.rows_by_id(list(ids), self._store.row_columns)
+    def memories(self, ids: Sequence[str], *, newest: bool = False) -> dict[str, Memory]:
+        """Memories by id; ids that do not exist are left out. `newest`: as other programs have left them by now."""
+        pin = self._store.pin(self._store.newest_version() if newest else None)
+        table = pin.rows_by_id(list(ids), self._store.row_columns)
         return {memory.id: memory for memory in self._store.dialect.to_memories(table, self._now())}
 
     def stats(self) -> Stats:

@@ -20,27 +20,14 @@ import pytest
 from mcp.client import Client
 
 from memtui.engine import Engine, RecallRequest, open_engine
-from memtui.engine.clients import CallJournal
 from memtui.mcp.door import Door
 from memtui.mcp.server import make_server
 from tests.conftest import NOW_MS, ROOT, copied
-
-MINUTE_MS = 60_000
 
 
 @pytest.fixture
 def store(tmp_path: Path, empty_store: Path) -> Path:
     return copied(empty_store, tmp_path / "store")
-
-
-class Clock:
-    """A clock that stands until it is moved."""
-
-    def __init__(self) -> None:
-        self.ms = NOW_MS
-
-    def __call__(self) -> int:
-        return self.ms
 
 
 def door_on(store: Path, state: Path, clock: Callable[[], int], agent: str = "main") -> Door:
@@ -216,53 +203,3 @@ def test_a_kill_in_mid_call_loses_nothing_that_was_acknowledged(store: Path, tmp
     rows = json.loads(done.stdout)
     there = {each["id"] for each in rows["rows"]}
     assert told <= there
-
-
-@pytest.mark.slow
-async def test_an_hour_of_two_agents_with_a_restart_and_a_kill_agrees_with_the_journal(
-    store: Path, tmp_path: Path
-) -> None:
-    clock = Clock()
-    stored: dict[str, dict[str, str]] = {"ada": {}, "bo": {}}
-    got: list[tuple[str, str, tuple[str, ...]]] = []
-    doors = {agent: door_on(store, tmp_path, clock, agent) for agent in stored}
-    for minute in range(60):
-        clock.ms += MINUTE_MS
-        if minute == 20:  # a restart
-            for door in doors.values():
-                door.close()
-            doors = {agent: door_on(store, tmp_path, clock, agent) for agent in stored}
-        if minute == 40:  # a kill: nothing is closed
-            doors = {agent: door_on(store, tmp_path, clock, agent) for agent in stored}
-        agent = ("ada", "bo")[minute % 2]
-        async with Client(make_server(doors[agent])) as client:
-            if minute % 3 == 0:
-                text = f"The {agent} crate number {minute} stands in aisle {minute * 7 % 31}"
-                made = await answer(client, "memory_store", text=text)
-                assert made["action"] == "created"
-                stored[agent][made["id"]] = text
-                got.append((agent, "memory_store", (made["id"],)))
-            elif minute == 31:
-                lost = next(iter(stored[agent]))
-                token = (await answer(client, "memory_forget", id=lost))["confirm"]
-                got.append((agent, "memory_forget", (lost,)))
-                await answer(client, "memory_forget", id=lost, confirm=token)
-                del stored[agent][lost]
-                got.append((agent, "memory_forget", (lost,)))
-            else:
-                hits = (await answer(client, "memory_search", query="in which aisle is the crate?"))[
-                    "results"
-                ]
-                ids = tuple(hit["id"] for hit in hits)
-                assert set(ids) <= stored[agent].keys()
-                got.append((agent, "memory_search", ids))
-    place = doors["ada"].engine.state_place
-    assert place is not None
-    told = [(each.agent, each.tool, each.ids) for each in reversed(CallJournal(place).read(1_000))]
-    assert told == got
-    for agent, mine in stored.items():
-        async with Client(make_server(doors[agent])) as client:
-            listed = (await answer(client, "memory_list", limit=50))["memories"]
-        assert {each["id"]: each["text"] for each in listed if each["active"]} == mine
-    for door in doors.values():
-        door.close()

@@ -90,9 +90,9 @@ async def listed(client: Client) -> Memories:
     while True:
         page = await answer(client, "memory_list", limit=50, **cursor)
         found |= {each["id"]: (each["text"], each["active"]) for each in page["memories"]}
-        if not page.get("cursor"):
+        if page["next_cursor"] is None:
             return found
-        cursor = {"cursor": page["cursor"]}
+        cursor = {"cursor": page["next_cursor"]}
 
 
 def moments(house: House, place: Path) -> dict[str, Callable[[], bool]]:

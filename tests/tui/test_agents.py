@@ -152,6 +152,25 @@ async def test_a_call_that_comes_is_seen_and_a_feed_that_stands_still_keeps_its_
         assert [each.tool for each in screen_of(app).state.shown] == ["memory_list"]
 
 
+async def test_what_an_agent_stores_beside_the_console_is_shown_and_gone_when_it_is_gone(home: Path) -> None:
+    """The console stands at an older version of the store until it is told to read again."""
+    said = "The gangway of the ferry is oiled on Mondays"
+    async with running(engine_of(home)) as (app, pilot):
+        await press(pilot, "0")
+        screen = screen_of(app)
+        await called(home, "main", "memory_store", 30_000, text=said)
+        await until(pilot, lambda: bool(screen.state.chosen and screen.state.chosen.ids))
+        await until(pilot, lambda: said in screen_text(app))
+        assert "gone since" not in screen_text(app)
+        call = screen.state.chosen
+        assert call is not None
+        with engine_of(home, writable=True) as beside:
+            planned = beside.curate.forget(list(call.ids), hard=True)
+            beside.curate.apply(planned, confirmed=True)
+        await press(pilot, "r")
+        await until(pilot, lambda: "gone since" in screen_text(app))
+
+
 async def test_every_panel_has_its_title_however_the_terminal_became_as_large_as_it_is(home: Path) -> None:
     await called(home, "main", "memory_list", 60_000)
 

@@ -94,8 +94,8 @@ def with_injections(engine: Engine, calls: list[Call], cancel: CancelToken) -> l
 
 
 def read_memories(engine: Engine, ids: Sequence[str], cancel: CancelToken) -> dict[str, Memory | None]:
-    """Memories as they are now; None for one that is not there."""
-    found = engine.memories(list(ids))
+    """Memories as they are now, those that were stored since the store was read, too; None for one that is gone."""
+    found = engine.memories(list(ids), newest=True)
     return {each: found.get(each) for each in ids}
 
 

@@ -127,7 +127,7 @@ class AgentsScreen(BaseScreen):
             self.say(of_session(session) or State("loading", "opening the store", skeleton=True))
         elif session.revision != self._revision and session.phase == "ready":
             self._revision, self._engine, self._seen = session.revision, session.engine, None
-            self.state = replace(self.state, sets={}, todos=None, folders=None, sources=None)
+            self.state = replace(self.state, sets={}, todos=None, folders=None, sources=None, memories={})
             self._poll()
             self._start("counts", reading.read_counts, self._have_counts)
             self._read_view()
@@ -169,15 +169,14 @@ class AgentsScreen(BaseScreen):
             state, calls=calls, clients=clients, day=day, call=newest if at_top else state.call, client=client
         )
         self.say(None if calls or clients else _nobody())
-        self._read_call()
+        self._read_call(again=True)  # what was called may have changed them
         self.repaint()
 
-    def _read_call(self) -> None:
-        """Read the memories of the call under the cursor, those that are not known yet."""
+    def _read_call(self, *, again: bool = False) -> None:
+        """Read the memories of the call under the cursor, those that are not known yet or, `again`, all."""
         call = self.state.chosen
-        missing = [
-            each for each in (call.ids[:20] if call is not None else ()) if each not in self.state.memories
-        ]
+        ids = call.ids[:20] if call is not None else ()
+        missing = [each for each in ids if again or each not in self.state.memories]
         if missing:
             self._start(
                 "call",
