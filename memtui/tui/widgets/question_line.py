@@ -50,6 +50,26 @@ class QuestionLine(CleanInput):
         """Whether up or down brought the text that comes next: it is edited, at its end."""
         self._settled = ""
         """What stood here when nobody was typing: shown, asked, or there when the screen was come to."""
+        self._typed: list[str] = []
+        """What was typed of which the screen has said nothing yet, oldest first."""
+        self._filling = False
+
+    def watch_value(self, value: str) -> None:
+        if not self._filling:
+            self._typed.append(one_line(value))
+
+    def heard(self, text: str) -> bool:
+        """Whether `text`, which the screen knows of now, was typed here: then the line may know more already.
+
+        Put into it again it would take the place of what was typed meanwhile.
+        """
+        if text == one_line(self.value):
+            self._typed.clear()
+        elif text in self._typed:
+            del self._typed[: self._typed.index(text) + 1]
+        else:
+            return False
+        return True
 
     def show(self, text: str) -> None:
         """Put `text` into the line; the same text changes nothing.
@@ -58,8 +78,11 @@ class QuestionLine(CleanInput):
         """
         walking, self._walking = self._walking, False
         self._settled = text
+        self._typed.clear()
         if text != self.value:
+            self._filling = True
             self.value = text
+            self._filling = False
             end = len(self.value)
             self.selection = Selection(0 if self.has_focus and not walking else end, end)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from textual import on
 from textual.content import Content
 from textual.widget import Widget
-from textual.widgets import Input
 
 from memtui.engine import one_line
 from memtui.tui.bound_panel import BoundPanel
@@ -36,11 +35,6 @@ class QuestionPanel(BoundPanel[RecallState]):
         self._asks = ""
         """The question of the state that was painted last."""
 
-    @on(Input.Changed)
-    def _heard(self, event: Input.Changed) -> None:
-        """What the line holds by itself is never put into it again, over what was typed meanwhile."""
-        self._asks = title_of(event.input.value)
-
     def part(self, state: RecallState) -> tuple[object, ...]:
         session, width = self.session, self.app.size.width
         return (
@@ -59,9 +53,7 @@ class QuestionPanel(BoundPanel[RecallState]):
         line = self.query_one(QuestionLine)
         query, before = title_of(state.form.query), self._asks
         self._asks = query
-        if (
-            query != before
-        ):  # else it is the line that knows more: the state has not heard yet of what is typed
+        if query != before and not line.heard(query):
             line.show(query)
         options = self.query_one(OptionsLine)
         recipes = recipes_of(session.engine)
