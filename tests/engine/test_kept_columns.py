@@ -1,89 +1,119 @@
-"""Columns of a far store kept here: the same catalog from the file as from the table, and never of another version."""
+"""The light columns of a store far away: the next version reads the rows that it wrote, not the table again."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-import pyarrow as pa
+import numpy as np
 import pytest
 
 from memtui.engine.catalog.build import build_catalog
-from memtui.engine.dialects.memtui import own_schema
+from memtui.engine.catalog.catalog import Catalog
+from memtui.engine.catalog.metadata_columns import read_metadata
 from memtui.engine.store.create import create_own
 from memtui.engine.store.open import open_store
 from memtui.engine.store.table import Store
-from tests.engine.object_storage import BUCKET, object_service, options
+from tests.engine.counting_proxy import CountingProxy, counting_proxy
+from tests.engine.object_storage import BUCKET, object_service, options, rows
+
+MANY = 20_000
 
 
-@pytest.fixture(scope="module")
-def endpoint() -> Iterator[str]:
-    with object_service() as found:
+@pytest.fixture
+def proxy() -> Iterator[CountingProxy]:
+    with object_service() as endpoint, counting_proxy(endpoint) as found:
+        create_own(f"s3://{BUCKET}/team", rows(MANY), options(endpoint))
         yield found
 
 
-def rows(ids: range) -> pa.Table:
-    schema = own_schema(4)
-    given = [
-        {
-            "id": f"{n:08d}-0000-4000-8000-000000000000",
-            "text": f"note {n}",
-            "vector": [1.0, 0, 0, n],
-            "scope": "global",
-        }
-        | {"category": "fact", "importance": 0.5, "timestamp": 1.79e12 + n, "metadata": "{}"}
-        for n in ids
+def opened(proxy: CountingProxy) -> Store:
+    return open_store(f"s3://{BUCKET}/team", storage_options=options(proxy.endpoint))
+
+
+def written(proxy: CountingProxy) -> Any:
+    """The table, as another program changes it."""
+    table = opened(proxy).pin().table
+    table.checkout_latest()
+    return table
+
+
+def same(one: Catalog, other: Catalog) -> None:
+    assert one.n == other.n
+    assert one.row_ids.tolist() == other.row_ids.tolist()
+    assert one.timestamp.tolist() == other.timestamp.tolist()
+    assert one.ids.texts(np.arange(one.n)) == other.ids.texts(np.arange(other.n))
+    assert [one.scopes[code] for code in one.scope_codes] == [
+        other.scopes[code] for code in other.scope_codes
     ]
-    return pa.Table.from_pylist(given, schema=schema)
+    assert one.importance.tolist() == other.importance.tolist()
 
 
-def opened(endpoint: str, name: str) -> Store:
-    return open_store(f"s3://{BUCKET}/{name}", storage_options=options(endpoint))
+def megabytes(proxy: CountingProxy, mark: int) -> float:
+    return sum(each.bytes for each in proxy.since(mark)) / 1e6
 
 
-def ids_of(store: Store, kept: Path | None) -> list[str | None]:
-    return build_catalog(store, kept=kept).ids.texts(list(range(store.count())))
+def change(table: Any, what: str) -> None:
+    if what == "edited":
+        table.update(where="id LIKE '00000007-%'", values={"text": "new words", "importance": 0.9})
+    elif what == "added":
+        table.add(rows(3))
+    elif what == "removed":
+        table.delete("id LIKE '0000001%'")
+    else:
+        table.optimize()
 
 
-def test_the_second_reading_is_of_the_file_and_a_new_version_is_read_anew(
-    endpoint: str, tmp_path: Path
+@pytest.mark.parametrize("what", ["edited", "added", "removed"])
+def test_one_change_reads_what_changed(proxy: CountingProxy, tmp_path: Path, what: str) -> None:
+    store = opened(proxy)
+    mark = len(proxy.passed)
+    before = build_catalog(store, kept=tmp_path)
+    whole = megabytes(proxy, mark)
+    change(written(proxy), what)
+    assert store.refresh()
+    mark = len(proxy.passed)
+    after = build_catalog(store, kept=tmp_path)
+    assert len(proxy.since(mark)) <= 12
+    assert megabytes(proxy, mark) < whole / 10
+    assert before.version < after.version
+    same(after, build_catalog(store))
+    mark = len(proxy.passed)
+    again = build_catalog(opened(proxy), kept=tmp_path)
+    assert megabytes(proxy, mark) < whole / 10, "the next start finds what was advanced"
+    same(again, after)
+
+
+def test_a_table_that_was_written_anew_is_read_anew(proxy: CountingProxy, tmp_path: Path) -> None:
+    store = opened(proxy)
+    build_catalog(store, kept=tmp_path)
+    written(proxy).update(values={"importance": 0.25})
+    assert store.refresh()
+    after = build_catalog(store, kept=tmp_path)
+    assert set(after.importance.tolist()) == {0.25}
+    same(after, build_catalog(store))
+
+
+def test_files_that_say_nothing_of_their_version_are_as_good_as_none(
+    proxy: CountingProxy, tmp_path: Path
 ) -> None:
-    create_own(f"s3://{BUCKET}/kept", rows(range(40)), options(endpoint))
-    store = opened(endpoint, "kept")
-    far = ids_of(store, None)
-    assert ids_of(store, tmp_path) == far
-    (file,) = tmp_path.rglob("*.arrow")
-    before = file.stat().st_mtime_ns
-    assert ids_of(opened(endpoint, "kept"), tmp_path) == far
-    assert file.stat().st_mtime_ns == before
-    store.writer().commit(None, rows(range(40, 45)), [])
-    assert len(ids_of(opened(endpoint, "kept"), tmp_path)) == 45
-    assert len(list(tmp_path.rglob("*.arrow"))) == 2
+    store = opened(proxy)
+    build_catalog(store, kept=tmp_path)
+    for file in tmp_path.rglob("*.arrow"):
+        file.write_bytes(b"ARROW1 and no more")
+    change(written(proxy), "edited")
+    assert store.refresh()
+    same(build_catalog(store, kept=tmp_path), build_catalog(store))
 
 
-def test_a_file_that_is_damaged_is_as_good_as_none(endpoint: str, tmp_path: Path) -> None:
-    create_own(f"s3://{BUCKET}/damaged", rows(range(10)), options(endpoint))
-    store = opened(endpoint, "damaged")
-    far = ids_of(store, tmp_path)
-    (file,) = tmp_path.rglob("*.arrow")
-    file.write_bytes(file.read_bytes()[:100])
-    assert ids_of(store, tmp_path) == far
-
-
-def test_where_nothing_can_be_kept_the_list_is_read_all_the_same(endpoint: str, tmp_path: Path) -> None:
-    create_own(f"s3://{BUCKET}/unkept", rows(range(4)), options(endpoint))
-    (tmp_path / "file").touch()
-    assert len(ids_of(opened(endpoint, "unkept"), tmp_path / "file")) == 4
-
-
-def test_one_store_does_not_push_another_out(endpoint: str, tmp_path: Path) -> None:
-    for name in ("a", "b", "c", "d", "e"):
-        create_own(f"s3://{BUCKET}/{name}", rows(range(2)), options(endpoint))
-        ids_of(opened(endpoint, name), tmp_path)
-    assert len(list(tmp_path.rglob("*.arrow"))) == 5
-
-
-def test_a_local_store_is_never_kept(tmp_path: Path) -> None:
-    create_own(tmp_path / "store", rows(range(3)))
-    assert len(ids_of(open_store(tmp_path / "store"), tmp_path / "kept")) == 3
-    assert not (tmp_path / "kept").exists()
+def test_the_metadata_of_what_changed_alone_is_read(proxy: CountingProxy, tmp_path: Path) -> None:
+    store = opened(proxy)
+    known = read_metadata(store, build_catalog(store, kept=tmp_path))
+    change(written(proxy), "edited")
+    assert store.refresh()
+    mark = len(proxy.passed)
+    after = read_metadata(store, build_catalog(store, kept=tmp_path), known=known)
+    assert len(proxy.since(mark)) <= 20
+    assert megabytes(proxy, mark) < 0.2
+    assert after.meta is not None

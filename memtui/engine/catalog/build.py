@@ -23,6 +23,7 @@ from memtui.engine.core.progress import CancelToken, OnProgress, Progress
 from memtui.engine.dialects.with_metadata import LifecycleDialect
 from memtui.engine.metadata.read import DEFAULT_IMPORTANCE, SECONDS_BELOW
 from memtui.engine.store import sql
+from memtui.engine.store.vector_matrix import ADDRESS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -151,6 +152,7 @@ class _Arrays:
     importance: NDArray[np.float32] = field(init=False)
     flags: NDArray[np.uint8] = field(init=False)
     coders: dict[str, ValueCoder] = field(init=False)
+    addresses: NDArray[np.uint64] | None = None
     odd_at: list[NDArray[np.int64]] = field(default_factory=list)
     odd_texts: list[pa.Array] = field(default_factory=list)
 
@@ -167,6 +169,10 @@ class _Arrays:
         columns, at = self.dialect.columns, self.filled
         rows = slice(at, at + batch.num_rows)
         self.row_ids[rows] = batch.column("_rowid").to_numpy()
+        if ADDRESS in batch.schema.names:
+            if self.addresses is None:
+                self.addresses = np.zeros(self.n, dtype=np.uint64)
+            self.addresses[rows] = batch.column(ADDRESS).to_numpy()
         self.high[rows], self.low[rows], odd = pack(batch.column(columns.id))
         if odd.any():
             self.odd_at.append(np.flatnonzero(odd) + at)
@@ -183,6 +189,8 @@ class _Arrays:
         self.n = self.filled
         for name in ("timestamp", "row_ids", "high", "low", "importance", "flags"):
             setattr(self, name, getattr(self, name)[: self.n])
+        if self.addresses is not None:
+            self.addresses = self.addresses[: self.n]
 
     def catalog(self, version: int) -> Catalog:
         """All columns in the order of time, newest first; equal times stay in storage order.
@@ -211,6 +219,7 @@ class _Arrays:
             flags=self.flags,
             has_metadata=self.dialect.reads_metadata,
             labels={name: coded[name] for name in self.dialect.labels},
+            addresses=None if self.addresses is None else self.addresses[order],
         )
 
     def _ids(self, order: NDArray[np.int64]) -> PackedIds:

@@ -128,6 +128,8 @@ class Catalog:
     meta: MetadataColumns | None = None
     files: Mapping[int, tuple[bytes, ...]] = field(default_factory=dict, repr=False)
     """Data files of each fragment when the metadata was read: rows in the same files are the same rows."""
+    addresses: NDArray[np.uint64] | None = field(default=None, repr=False)
+    """Fragment and place of each row, of a store far away; None where the row ids have to say it."""
     orders: dict[str, Positions] = field(default_factory=dict, repr=False)
     """Sort permutations made so far, by sort key; filled by `select.order`."""
 

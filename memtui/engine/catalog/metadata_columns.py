@@ -26,11 +26,11 @@ from memtui.engine.catalog.catalog import (
     MetadataColumns,
     Times,
 )
+from memtui.engine.catalog.kept_columns import MOST_UNREAD, shared_rows
 from memtui.engine.catalog.select import positions_of
 from memtui.engine.core.memory import LAYERS, STATES, TIERS
 from memtui.engine.core.progress import CancelToken, OnProgress, Progress
 from memtui.engine.metadata.read import DEFAULT_CONFIDENCE, normalise, parse_object
-from memtui.engine.store.manifests import FRAGMENT_BITS
 from memtui.engine.store.snapshot import WINDOW
 
 if TYPE_CHECKING:
@@ -49,9 +49,6 @@ _FIRST_SAMPLED, _SAMPLED = 1_024, 64
 """Rows of the first batch, and of every later one, of which the keys are looked at."""
 
 _MOST_KEYS, _LONGEST_KEY = 500, 80
-
-_MOST_UNREAD = 0.2
-"""With more rows than this part of them unknown, all are read: rows one by one cost five times as much as in a row."""
 
 _WINDOW_FAR = 65_536
 """Rows that are asked for at a time from object storage."""
@@ -78,7 +75,7 @@ def read_metadata(
     reader = _Reader(pin, catalog)
     files = store.data_files(catalog.version)
     at, old = _shared(catalog, known, files)
-    if known is not None and catalog.n - len(at) <= catalog.n * _MOST_UNREAD:
+    if known is not None and catalog.n - len(at) <= catalog.n * MOST_UNREAD:
         reader.carry_over(known, at, old)
         batches = _by_row_id(pin, np.delete(catalog.row_ids, at), reader.columns)
     else:
@@ -111,12 +108,9 @@ def _shared(
     if known is None or known.meta is None or not known.n:
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
     same = [number for number, named in files.items() if known.files.get(number) == named]
-    order = np.argsort(known.row_ids)
-    ids = known.row_ids[order]
-    place = np.minimum(np.searchsorted(ids, catalog.row_ids), known.n - 1)
-    fragments = catalog.row_ids >> np.uint64(FRAGMENT_BITS)
-    at = np.flatnonzero((ids[place] == catalog.row_ids) & np.isin(fragments, np.array(same, dtype=np.uint64)))
-    return at, order[place[at]]
+    if catalog.addresses is not None and known.addresses is not None:
+        return shared_rows(catalog.addresses, known.addresses, same)
+    return shared_rows(catalog.row_ids, known.row_ids, same)
 
 
 def _by_row_id(pin: Snapshot, row_ids: NDArray[np.uint64], columns: list[str]) -> Iterator[pa.RecordBatch]:

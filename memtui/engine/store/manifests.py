@@ -147,11 +147,14 @@ def manifest_names(version: int) -> tuple[str, str]:
     return f"{2**64 - 1 - version}.manifest", f"{version}.manifest"
 
 
-def files_in(manifest: bytes, version: int) -> Mapping[int, tuple[bytes, ...]]:
-    """`data_files` out of the content of a manifest that is not a file of this machine."""
+def files_in(manifest: bytes, version: int, *, by_address: bool = False) -> Mapping[int, tuple[bytes, ...]]:
+    """`data_files` out of the content of a manifest that is not a file of this machine.
+
+    `by_address`: rows are known by their addresses, so that row ids may be whatever they are.
+    """
     try:
         message = _message(manifest)
-        read = None if message is None else _parsed(message, None, {})
+        read = None if message is None else _parsed(message, None, {}, by_address)
     except (ValueError, IndexError, struct.error):
         return {}
     if read is None or read.version != version:
@@ -176,7 +179,9 @@ def _message(raw: bytes) -> bytes | None:
     return raw[start + 4 : start + 4 + size]
 
 
-def _parsed(message: bytes, table: Path | None, known: dict[bytes, tuple[int, Fragment]]) -> Manifest | None:
+def _parsed(
+    message: bytes, table: Path | None, known: dict[bytes, tuple[int, Fragment]], by_address: bool = False
+) -> Manifest | None:
     """A manifest out of its message; `known` holds fragments by their bytes, which most versions share."""
     version, time_ms, transaction, flags = 0, 0, "", 0
     fragments: dict[int, Fragment] = {}
@@ -198,7 +203,7 @@ def _parsed(message: bytes, table: Path | None, known: dict[bytes, tuple[int, Fr
             flags = value
         elif field == 12 and isinstance(value, bytes):
             transaction = value.decode("utf-8", "replace")
-    if not version or flags & _STABLE_ROW_IDS:
+    if not version or (flags & _STABLE_ROW_IDS and not by_address):
         return None
     return Manifest(version, time_ms, fragments, _is_rewrite(table, transaction))
 

@@ -284,7 +284,7 @@ class Snapshot:
         With `last` only so many, those that were written last.
         """
         with explained(self.where):
-            query = self.table.search().select(list(columns)).with_row_id(True).limit(last)
+            query = self.table.search().select(_selection(columns)).with_row_id(True).limit(last)
             if last is not None:
                 query = query.offset(max(0, self.written - last))
             yield from query.to_batches(batch_size=BATCH)

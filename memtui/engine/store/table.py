@@ -211,12 +211,15 @@ class Store:
         return version_mark(self._place, version)
 
     def data_files(self, version: int) -> Mapping[int, tuple[bytes, ...]]:
-        """The data files of each fragment at a version: never the same for other rows. Empty where they are unknown."""
+        """The data files of each fragment at a version: never the same for other rows. Empty where they are unknown.
+
+        Of a local store with stable row ids, too: there a row id says nothing of the file that holds the row.
+        """
         from memtui.engine.store import manifests
 
         if self._table_folder is not None:
             return manifests.data_files(self._table_folder, version)
-        return manifests.files_in(self._far_manifest(version)[0], version)
+        return manifests.files_in(self._far_manifest(version)[0], version, by_address=True)
 
     def tag(self, version: int) -> str:
         """What tells this version of a store far away from one of the same number of a table put in its place."""
