@@ -5,9 +5,11 @@ from __future__ import annotations
 import gc
 import hashlib
 import os
+import re
 import shutil
 import sys
 import tarfile
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -44,10 +46,30 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(20_000, 20, 50)
 
 
+_FOLDERS: Counter[str] = Counter()
+
+
+def _fresh_folder(tmp_path_factory: pytest.TempPathFactory, name: str) -> Path:
+    """A folder named as pytest would name it, by a count that is kept.
+
+    pytest looks through the folders of all tests before for a free number: ten milliseconds after some thousands.
+    """
+    folder = tmp_path_factory.getbasetemp() / f"{name}{_FOLDERS[name]}"
+    _FOLDERS[name] += 1
+    folder.mkdir(mode=0o700)
+    return folder
+
+
+@pytest.fixture
+def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A fresh folder for one test."""
+    return _fresh_folder(tmp_path_factory, re.sub(r"\W", "_", request.node.name)[:30])
+
+
 @pytest.fixture(autouse=True)
 def _quiet_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
     """No test sees the developer's own stores, settings, keys or colours."""
-    home = tmp_path_factory.mktemp("home")
+    home = _fresh_folder(tmp_path_factory, "home")
     for name in list(os.environ):
         if name.startswith(("OPENCLAW_", "CLAWDBOT_", "MEMTUI_", "MEMORY_LANCEDB_", "CLAWTEAM_", "XDG_")):
             monkeypatch.delenv(name)

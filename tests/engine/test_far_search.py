@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 from lancedb.index import IvfFlat
 
 from memtui.engine import RecallRequest
@@ -26,6 +27,7 @@ def told(store: Store) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 def test_many_vectors_over_the_network_are_told_until_an_index_leads() -> None:
     with object_service() as endpoint:
 

@@ -78,11 +78,11 @@ def exactly(engine: Engine, trace: Trace) -> Trace:
 @pytest.mark.parametrize(
     ("recipe", "store"),
     [
-        ("pro/tool", "lossy"),
+        pytest.param("pro/tool", "lossy", marks=pytest.mark.slow),
         ("pro/agent", "lossy"),
-        ("memtui", "lossy"),
+        pytest.param("memtui", "lossy", marks=pytest.mark.slow),
         ("memory-lancedb", "lossy_by_distance"),
-        ("mem-engine", "lossy_by_distance"),
+        pytest.param("mem-engine", "lossy_by_distance", marks=pytest.mark.slow),
     ],
 )
 def test_the_index_is_named_where_and_only_where_an_exact_search_brings_the_memory_back(

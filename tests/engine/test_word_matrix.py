@@ -78,6 +78,7 @@ def material() -> tuple[list[dialogues.Turn], list[str]]:
     ]
 
 
+@pytest.mark.slow
 def test_scores_are_those_of_the_library_where_all_is_folded_and_the_same_before(tmp_path: Path) -> None:
     turns, questions = material()
     cut = len(turns) * 2 // 3

@@ -348,8 +348,14 @@ def differing(without: Mapping[str, str], among: Mapping[str, str]) -> str:
     )
 
 
-@pytest.mark.parametrize("kind", MAKERS)
-@pytest.mark.parametrize("rights", [{"agent": "ops"}, {"reads": ("agent:ops",), "writes": "agent:ops"}])
+@pytest.mark.parametrize("kind", ["pro", pytest.param("owned", marks=pytest.mark.slow), "own"])
+@pytest.mark.parametrize(
+    "rights",
+    [
+        {"agent": "ops"},
+        pytest.param({"reads": ("agent:ops",), "writes": "agent:ops"}, marks=pytest.mark.slow),
+    ],
+)
 async def test_a_client_of_one_scope_learns_nothing_of_the_others(
     kind: str, rights: Mapping[str, Any], embedding: EmbeddingSettings | None, tmp_path: Path
 ) -> None:

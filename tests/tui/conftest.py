@@ -10,6 +10,7 @@ import pytest
 from memtui.engine import Engine, open_engine
 from memtui.engine.demo import build_demo
 from memtui.tui.screens.audit import screen as audit_screen
+from memtui.tui.screens.browse import detail, neighbours
 from memtui.tui.widgets import screen_bars
 from tests.conftest import NOW_MS
 from tests.engine.pro_store import row, write_store
@@ -17,6 +18,9 @@ from tests.tui.hostile import NASTY_ROWS
 from tests.tui.idle import install
 
 install()
+
+REST_S = 0.02
+"""The cursor has rested on a memory: so short that a test hardly waits, so long that keys in a row come before."""
 
 
 def _open(folder: Path) -> Engine:
@@ -33,6 +37,13 @@ def messages_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     """What goes by itself stays until a test has looked: on a busy machine it was gone before that."""
     monkeypatch.setattr(screen_bars, "STAY_S", 3_600.0)
     monkeypatch.setattr(audit_screen, "REVEAL_S", 3_600.0)
+
+
+@pytest.fixture(autouse=True)
+def short_rests(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What waits until the cursor has rested waits for less: a test waits for each of them, after every key."""
+    monkeypatch.setattr(detail, "REST_S", REST_S)
+    monkeypatch.setattr(neighbours.NeighboursPanel, "SETTLE_S", REST_S)
 
 
 @pytest.fixture(scope="session")

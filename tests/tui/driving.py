@@ -10,6 +10,7 @@ from difflib import unified_diff
 from pathlib import Path
 from typing import Any
 
+import pytest
 from textual._context import visible_screen_stack
 from textual.app import App
 from textual.pilot import Pilot
@@ -24,6 +25,8 @@ from memtui.tui.startup.open_store import NothingFound, SeveralFound
 from tests.conftest import NOW_MS
 
 SIZES = ((80, 24), (120, 36), (200, 50))
+EACH_SIZE = (SIZES[0], *(pytest.param(size, marks=pytest.mark.slow) for size in SIZES[1:]))
+"""For a test that starts the app at each size: at the smallest, where most is cut, it runs with all others."""
 GOLDEN = Path(__file__).parent / "golden"
 QUIET_S = 120.0
 """A test that waits longer than this, on however busy a machine, has found something that never ends."""
@@ -65,13 +68,13 @@ async def settle(pilot: Pilot[None]) -> None:
             while looks < 2:
                 assert not app.return_code, "the program was stopped by a fault of its own"
                 await pilot.pause()
+                waited = bool(app.workers)
                 await workers_done(app)
-                await pilot.pause()
                 while unsettled(app):
                     assert not app.return_code, "the program was stopped by a fault of its own"
+                    waited = True
                     await asyncio.sleep(0.005)
-                await pilot.pause()
-                looks = 0 if app.workers else looks + 1
+                looks = 0 if waited or app.workers else looks + 1
     except TimeoutError:
         screens = " > ".join(type(screen).__name__ for screen in app.screen_stack)
         at_work = [worker.name for worker in app.workers] + unsettled(app)
@@ -84,6 +87,7 @@ def unsettled(app: App[Any]) -> list[str]:
     waiting = {
         f"keys typed ahead: {getattr(app, 'typed_ahead', None)}": getattr(app, "typed_ahead", False),
         "not painted": not painted(screen),
+        "a new size": app._resize_event is not None,
         "the screen rests": getattr(screen, "resting", False),
         **{f"panel {panel!r} rests": panel.resting for panel in screen.query(BoundPanel)},
         **{f"list {listing!r}": not listing.settled for listing in screen.query(MemoryList)},

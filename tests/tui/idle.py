@@ -7,6 +7,7 @@ of a test, and on a busy machine neither enough nor ever over.
 from __future__ import annotations
 
 import asyncio
+from time import monotonic
 from typing import Any
 
 from textual._context import active_app
@@ -23,15 +24,32 @@ PATIENCE = 30
 """Looks, at least two milliseconds apart, at an engine call that does not end: a test may hold it back on purpose."""
 
 
+JUST_S = 0.001
+"""So short a time ago is now: nothing was asked of the app since."""
+
+_rested: tuple[object, float] = (None, 0.0)
+"""The loop that came to rest last, and when."""
+
+
 async def at_rest(min_sleep: float = 0, max_sleep: float = 1) -> None:
     """Wait until the running app has nothing to do; the arguments are those of Textual's own function."""
+    global _rested
     for _ in range(PATIENCE):
         await _loop_quiet()
         _draw()  # what waits for the next frame need not wait for its time
         await asyncio.sleep(0.002)  # a thread that is none of the app's own may have something to say
         await _loop_quiet()
-        if not _working():
-            return
+        if not _working() and not undrawn():
+            break
+    _rested = asyncio.get_running_loop(), monotonic()
+
+
+async def after_key(min_sleep: float = 0, max_sleep: float = 1) -> None:
+    """Wait until a key was answered. Textual waits twice a key, before and after animations, and none are played."""
+    loop, when = _rested
+    running: Any = asyncio.get_running_loop()
+    if loop is not running or running._ready or monotonic() - when > JUST_S or _working():
+        await at_rest()
 
 
 async def _loop_quiet() -> None:
@@ -56,6 +74,23 @@ def _working() -> bool:
     if app is None or not app.screen_stack:
         return False
     return bool(app.workers) or not all(rows.settled for rows in app.screen.query(MemoryList))
+
+
+def undrawn() -> bool:
+    """Whether the screen waits for its next frame, something for what that frame brings, or the app for its size."""
+    app = active_app.get(None)
+    if app is None or not app.screen_stack:
+        return False
+    screen: Any = app.screen
+    return bool(
+        screen._layout_required
+        or screen._scroll_required
+        or screen._repaint_required
+        or screen._recompose_required
+        or screen._dirty_widgets
+        or screen._callbacks
+        or app._resize_event  # the screens hear of it by a timer
+    )
 
 
 _drawn = Screen._compositor_refresh
@@ -87,8 +122,8 @@ def install() -> None:
     import textual.app
     import textual.pilot
 
-    for module in (textual.app, textual.pilot):
-        module.wait_for_idle = at_rest  # type: ignore[attr-defined]
+    textual.app.wait_for_idle = after_key  # type: ignore[attr-defined]
+    textual.pilot.wait_for_idle = at_rest  # type: ignore[attr-defined]
     Pilot._wait_for_screen = _handled  # type: ignore[method-assign]
     for kind in QuickScreen.__mro__:
         if "_compositor_refresh" in vars(kind):

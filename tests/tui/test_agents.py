@@ -26,7 +26,18 @@ from memtui.tui.screens.recall.screen import RecallScreen
 from memtui.tui.widgets.panel import Panel
 from tests.conftest import NOW_MS, copied
 from tests.engine.pro_store import row, write_store
-from tests.tui.driving import SIZES, check_golden, press, running, screen_text, settle, type_text, until, walk
+from tests.tui.driving import (
+    EACH_SIZE,
+    SIZES,
+    check_golden,
+    press,
+    running,
+    screen_text,
+    settle,
+    type_text,
+    until,
+    walk,
+)
 
 PORT = "The bastion answers on port 48022."
 SIZE_NAMES = [f"{width}x{height}" for width, height in SIZES]
@@ -103,7 +114,7 @@ def screen_of(app: Any) -> AgentsScreen:
     return app.screen
 
 
-@pytest.mark.parametrize("size", SIZES, ids=SIZE_NAMES)
+@pytest.mark.parametrize("size", EACH_SIZE, ids=SIZE_NAMES)
 async def test_the_feed_tells_each_call_and_what_became_of_it(home: Path, size: tuple[int, int]) -> None:
     await an_hour(home)
     async with running(engine_of(home), size) as (app, pilot):
@@ -194,7 +205,7 @@ async def test_every_panel_has_its_title_however_the_terminal_became_as_large_as
             assert all(titles(app).values()), (size, titles(app))
 
 
-@pytest.mark.parametrize("size", SIZES, ids=SIZE_NAMES)
+@pytest.mark.parametrize("size", EACH_SIZE, ids=SIZE_NAMES)
 async def test_the_documents_that_answers_consult_are_listed(home: Path, size: tuple[int, int]) -> None:
     notes = home / "notes"
     (notes / "decisions").mkdir(parents=True)

@@ -26,7 +26,17 @@ from memtui.tui.widgets.row_list import BuiltRows
 from tests.conftest import tree_hash
 from tests.engine import pro_store
 from tests.engine.session_world import MadeTurn, line, write_session
-from tests.tui.driving import SIZES, check_golden, press, running, screen_text, settle, type_text, until
+from tests.tui.driving import (
+    EACH_SIZE,
+    SIZES,
+    check_golden,
+    press,
+    running,
+    screen_text,
+    settle,
+    type_text,
+    until,
+)
 
 DAY = 1_750_000_000_000
 NOW_MS = 1_788_864_000_000
@@ -78,7 +88,7 @@ def screen_of(app: Any) -> AuditScreen:
     return app.screen
 
 
-@pytest.mark.parametrize("size", SIZES, ids=SIZE_NAMES)
+@pytest.mark.parametrize("size", EACH_SIZE, ids=SIZE_NAMES)
 async def test_a_turn_whose_block_held_a_replaced_row(home: Path, size: tuple[int, int]) -> None:
     before = tree_hash(home)
     async with running(engine_of(home), size) as (app, pilot):
@@ -98,7 +108,7 @@ async def test_a_turn_whose_block_held_a_replaced_row(home: Path, size: tuple[in
     assert tree_hash(home) == before
 
 
-@pytest.mark.parametrize("size", SIZES, ids=SIZE_NAMES)
+@pytest.mark.parametrize("size", EACH_SIZE, ids=SIZE_NAMES)
 async def test_who_reads_what(home: Path, size: tuple[int, int]) -> None:
     async with running(engine_of(home), size) as (app, pilot):
         await press(pilot, "8", "right_square_bracket")
@@ -134,7 +144,7 @@ async def test_a_sentence_of_the_palette_ends_on_the_agent_or_the_scope_it_names
         await until(pilot, lambda: "no session of nobody: there are some of main, scribe" in screen_text(app))
 
 
-@pytest.mark.parametrize("size", SIZES, ids=SIZE_NAMES)
+@pytest.mark.parametrize("size", EACH_SIZE, ids=SIZE_NAMES)
 async def test_a_leak_with_its_proof(home: Path, size: tuple[int, int]) -> None:
     async with running(engine_of(home), size) as (app, pilot):
         await press(pilot, "8", "right_square_bracket", "right_square_bracket")
@@ -424,7 +434,7 @@ async def test_a_memory_of_browse_leads_to_the_turns_that_got_it(home: Path) -> 
         assert reach.id == chosen.id
 
 
-@pytest.mark.parametrize("size", SIZES, ids=SIZE_NAMES)
+@pytest.mark.parametrize("size", EACH_SIZE, ids=SIZE_NAMES)
 async def test_what_an_agent_reads_is_edited_as_a_planned_change(
     home: Path, tmp_path: Path, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:

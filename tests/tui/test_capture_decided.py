@@ -12,7 +12,7 @@ from memtui.tui.screens.capture.state import CaptureState, Talk
 from memtui.tui.screens.capture.view import talks
 from memtui.tui.widgets.screen_bars import FlashLine
 from tests.engine.loopback import chat_answer, loopback
-from tests.tui.driving import SIZES, press, running, screen_text, settle
+from tests.tui.driving import EACH_SIZE, press, running, screen_text, settle
 from tests.tui.test_capture_screen import NOW_MS, engine, pasted, to_text
 
 __all__ = ["engine"]  # the fixture
@@ -23,7 +23,7 @@ def texts_of(engine) -> set[str]:
     return {row.text for row in engine.capture_context().draft.rows()}
 
 
-@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+@pytest.mark.parametrize("size", EACH_SIZE, ids=lambda size: f"{size[0]}x{size[1]}")
 async def test_edited_refused_written_taken_back_and_written_again(engine, size):
     async with running(engine, size) as (app, pilot):
         screen = await pasted(app, pilot)
@@ -62,7 +62,7 @@ async def test_edited_refused_written_taken_back_and_written_again(engine, size)
         assert texts_of(engine) - before == {"Herr Wiebe wants a call two days before."}
 
 
-@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+@pytest.mark.parametrize("size", EACH_SIZE, ids=lambda size: f"{size[0]}x{size[1]}")
 async def test_a_model_that_is_silent_says_so_and_its_texts_wait(engine, size, monkeypatch):
     monkeypatch.setattr("memtui.engine.providers.chat._WAIT_S", 0.01)
     before = engine.store.newest_version()
@@ -96,7 +96,7 @@ async def test_a_model_that_is_silent_says_so_and_its_texts_wait(engine, size, m
     assert engine.store.newest_version() == before
 
 
-@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+@pytest.mark.parametrize("size", EACH_SIZE, ids=lambda size: f"{size[0]}x{size[1]}")
 async def test_a_reply_that_obeys_an_order_is_stopped_with_its_words_and_reason_in_sight(
     engine, size, monkeypatch
 ):

@@ -16,7 +16,7 @@ from memtui.engine.store.create import create_empty
 from memtui.tui.screens.capture.screen import CaptureScreen
 from tests.conftest import NOW_MS
 from tests.engine.loopback import Answer, Request, chat_answer, loopback
-from tests.tui.driving import SIZES, check_golden, press, running, screen_text, settle, walk
+from tests.tui.driving import EACH_SIZE, check_golden, press, running, screen_text, settle, walk
 
 TALK = """User: morning! coffee first
 User: From now on prune the docker cache on kelp every Monday, keep 40 GB of it.
@@ -72,7 +72,7 @@ async def to_text(pilot: Any, screen: CaptureScreen, at: int) -> None:
     await walk(pilot, lambda: screen.state.text == at, lambda: "j" if screen.state.text < at else "k")
 
 
-@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+@pytest.mark.parametrize("size", EACH_SIZE, ids=lambda size: f"{size[0]}x{size[1]}")
 async def test_a_pasted_conversation_at_three_sizes(engine, size):
     name = f"{size[0]}x{size[1]}"
     async with running(engine, size) as (app, pilot):
@@ -200,7 +200,7 @@ SESSION = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+@pytest.mark.parametrize("size", EACH_SIZE, ids=lambda size: f"{size[0]}x{size[1]}")
 async def test_an_agents_own_transcript_is_listed_and_captured(engine, size, tmp_path, monkeypatch):
     home = tmp_path / "home"
     folder = home / ".openclaw" / "agents" / "scribe" / "sessions"

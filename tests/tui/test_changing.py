@@ -413,7 +413,9 @@ async def test_marks_change_the_key_bar_to_what_is_done_with_all_of_them(store):
         assert "enter open" in lines(app)[-1]
 
 
-@pytest.mark.parametrize("mode", "13456789")
+@pytest.mark.parametrize(
+    "mode", ["3", "6", *(pytest.param(mode, marks=pytest.mark.slow) for mode in "145789")]
+)
 async def test_the_last_change_is_taken_back_from_every_screen(mode: str, tmp_path: Path) -> None:
     """The key is the same everywhere, whatever the cursor is on, and ends on the preview of the way back."""
     async with browsing(pro_store(tmp_path / "store")) as (app, pilot):

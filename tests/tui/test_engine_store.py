@@ -16,7 +16,7 @@ from memtui.tui.screens.compare.view import summary
 from memtui.tui.trace import results, stages
 from tests.conftest import NOW_MS
 from tests.engine.loopback import Loopback, loopback
-from tests.tui.driving import SIZES, press, screen_text, settle
+from tests.tui.driving import EACH_SIZE, SIZES, press, screen_text, settle
 from tests.tui.recalling import recalling
 
 QUESTION = "oven flour till printer Uferweg"
@@ -38,7 +38,7 @@ def engine(shared: Path, unpack: Callable[[Path], Path], server: Loopback, tmp_p
     return open_engine(folder, now=lambda: NOW_MS, environ={}, cwd=tmp_path, embedding=provider)
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", EACH_SIZE)
 async def test_the_screen_names_the_scope_and_shows_places_as_shares(
     engine: Engine, size: tuple[int, int]
 ) -> None:

@@ -14,7 +14,7 @@ from memtui.tui.dialogs.sheet import Sheet
 from tests.conftest import NOW_MS
 from tests.engine.curate_world import row_of, rows_of, same_rows, version_of
 from tests.engine.pro_store import row, write_store
-from tests.tui.driving import SIZES, check_golden, press, screen_text, type_text, until
+from tests.tui.driving import EACH_SIZE, check_golden, press, screen_text, type_text, until
 from tests.tui.test_changing import browsing, current_id, listing, pro_store, said, steps
 from tests.tui.test_editing import dialog
 
@@ -160,7 +160,7 @@ async def test_dropping_every_row_leaves_nothing_to_apply(tmp_path):
     assert version_of(store) == version
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", EACH_SIZE)
 async def test_the_preview_looks_as_recorded(tmp_path, size):
     store, _ = mirrored_store(tmp_path)
     async with browsing(store, size=size) as (app, pilot):

@@ -15,7 +15,7 @@ from memtui.paths import store_state_dir
 from memtui.tui.screens.health.screen import HealthScreen
 from tests.conftest import NOW_MS, tree_hash
 from tests.engine import planted_faults as planted
-from tests.tui.driving import SIZES, check_golden, press, running, screen_text, settle
+from tests.tui.driving import EACH_SIZE, SIZES, check_golden, press, running, screen_text, settle
 
 DAY_MS = 86_400_000
 
@@ -52,7 +52,7 @@ def still(text: str, home: Path) -> str:
     return re.sub(r"\d+ min ahead", "n min ahead", text)
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", EACH_SIZE)
 async def test_doctor_at_three_sizes(size: tuple[int, int], tmp_path: Path) -> None:
     async with running(ill(tmp_path), size) as (app, pilot):
         await press(pilot, "9")
@@ -401,7 +401,7 @@ async def test_an_index_that_does_harm_is_dropped_from_its_row(
     assert [each.name for each in planted.open_table(folder).list_indices()] == ["text_idx"]
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", EACH_SIZE)
 async def test_a_store_without_a_configuration_says_what_is_missing(
     size: tuple[int, int], tmp_path: Path
 ) -> None:

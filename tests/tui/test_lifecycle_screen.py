@@ -20,7 +20,7 @@ from memtui.tui.widgets.state_panel import StatePanel
 from tests.conftest import NOW_MS
 from tests.engine.pro_store import row, write_store
 from tests.tui.driving import (
-    SIZES,
+    EACH_SIZE,
     check_golden,
     lines,
     press,
@@ -95,14 +95,14 @@ def screen_of(app) -> LifecycleScreen:
     return app.screen
 
 
-@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+@pytest.mark.parametrize("size", EACH_SIZE, ids=lambda size: f"{size[0]}x{size[1]}")
 async def test_the_board_at_three_sizes(demo_engine: Engine, size):
     async with running(demo_engine, size) as (app, pilot):
         await go(pilot)
         check_golden(f"lifecycle-{size[0]}x{size[1]}", panels(app))
 
 
-@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+@pytest.mark.parametrize("size", EACH_SIZE, ids=lambda size: f"{size[0]}x{size[1]}")
 async def test_the_review_at_three_sizes(demo_engine: Engine, size):
     async with running(demo_engine, size) as (app, pilot):
         await go(pilot, "W")

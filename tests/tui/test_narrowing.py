@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from textual.widget import Widget
 
 from memtui.tui.dialogs.choose_one import ChooseOne, Option, OptionRows
@@ -29,6 +30,7 @@ def text_of(rows: RowList, key: str) -> str:
     return " ".join(line.plain for row in rows._rows if row.key == key for line in row.lines)
 
 
+@pytest.mark.slow
 async def test_slash_narrows_every_list(demo_store, tmp_path):
     async with locked(demo_store, tmp_path) as (app, pilot):
         for name, keys in LISTS.items():

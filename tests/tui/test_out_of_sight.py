@@ -34,7 +34,9 @@ class Calls:
             self.by_screen[type(screen).__name__] += 1
 
 
-@pytest.mark.parametrize("seen", ["home", "browse", "journal"])
+@pytest.mark.parametrize(
+    "seen", ["browse", *(pytest.param(mode, marks=pytest.mark.slow) for mode in ("home", "journal"))]
+)
 async def test_a_value_of_the_session_costs_calls_only_in_the_screen_that_is_seen(
     seen: str, demo_engine: Engine
 ) -> None:

@@ -202,6 +202,7 @@ def own_words(entries) -> dict[str, str]:
     return found
 
 
+@pytest.mark.slow
 async def test_the_palette_opens_on_every_screen_with_what_can_be_done_there(demo_engine):
     async with running(demo_engine) as (app, pilot):
         for mode in app.MODES:

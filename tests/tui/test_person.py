@@ -84,6 +84,7 @@ async def test_the_name_is_taken_out_of_one_memory_and_the_others_go(
     assert not any(b"Peter Lund" in each.read_bytes() for each in store.rglob("*") if each.is_file())
 
 
+@pytest.mark.slow
 async def test_what_is_probably_about_a_person_is_chosen_one_by_one(
     demo_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
