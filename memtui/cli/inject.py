@@ -8,6 +8,7 @@ import sys
 from memtui.cli.open_store import open_for
 from memtui.cli.output import print_json, print_text
 from memtui.engine import RecallRequest, Trace, UsageError, explain
+from memtui.engine.access import scope_of
 from memtui.engine.discovery import (
     read_config,
 )
@@ -77,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
         made = session_block(engine, trace, args.session)
         turn = note_block(engine, made, args.agent, args.session, ids=made.ids, count=args.count)
     block = turn.block if turn is not None else explain.injected(trace)
-    documents = consult(engine, trace, config=config)
+    documents = consult(engine, trace, home=scope_of("agent", args.agent), config=config, veiled=True)
     whole = "\n".join(each for each in (block.block, documents.block if documents else "") if each)
     if args.json:
         print_json(

@@ -321,8 +321,10 @@ class Door:
         reach = self.reach
         if reach.scopes is not None and GLOBAL not in reach.scopes:
             return None
-        home = reach.home if self.agent else ""
-        return consult(self.engine, trace, scope=scope or "", home=home, config=self.config)
+        home = reach.home if reach.limited else ""
+        return consult(
+            self.engine, trace, scope=scope or "", home=home, config=self.config, veiled=reach.limited
+        )
 
     def recall(
         self, query: str, limit: int | None, scope: str | None, category: str | None, *, hook: bool = False

@@ -131,12 +131,65 @@ def test_hook_and_door_give_the_pieces_as_untrusted_data(tmp_path: Path, docs: P
     assert "7011" in answer["prependContext"]
     assert answer["documents"]["consulted"] is True
     told = search(Door(lambda: engine, agent="ada", client="test"), Search(query=ASKED))
-    assert told.data.documents_asked.raw == 2  # type: ignore[attr-defined]
+    counts = told.data.documents_asked  # type: ignore[attr-defined]
+    assert (counts.scoped, counts.raw, counts.filtered) == (2, None, None)
+    person = search(Door(lambda: engine, client="test"), Search(query=ASKED)).data.documents_asked  # type: ignore[attr-defined]
+    assert (person.scoped, person.raw, person.filtered) == (2, 2, 0)
     assert "untrusted" in told.text
     assert "7011" in told.text
     strict = Door(lambda: engine, agent="ada", client="test", reads=("agent:ada",))
     assert search(strict, Search(query=ASKED)).data.documents is None  # type: ignore[attr-defined]
     engine.close()
+
+
+def door_of_ada(engine: Engine) -> Door:
+    return Door(lambda: engine, agent="ada", client="test")
+
+
+MAP = {"agent:ada": ["steamer"], "agent:bo": ["other"]}
+
+
+@pytest.mark.parametrize(
+    "question", [ASKED, "Does another relay listen on 9000?", "What is the colour of the sea?"]
+)
+def test_documents_of_others_are_neither_read_nor_counted(tmp_path: Path, docs: Path, question: str) -> None:
+    """The same answers, word for word, whether documents that are mapped to others are there or not."""
+    told, raw = [], []
+    for name in ("alone", "beside"):
+        if name == "beside":
+            for at in range(40):
+                (docs / "other" / f"more{at}.md").write_text(
+                    f"# Relay {at}\n\nThe relay listens on the sea.\n"
+                )
+        else:
+            (docs / "other" / "plan.md").rename(tmp_path / "plan.md")
+        home = tmp_path / name
+        home.mkdir()
+        engine = opened(home, writable=True)
+        block = {"enabled": True, "sourceRoots": [str(docs)], "scopeMappingStrategy": "map", "scopeMap": MAP}
+        take_in(engine, block)
+        answers: list[object] = []
+        for scope in (None, "global"):
+            given = search(door_of_ada(engine), Search(query=question, scope=scope))
+            answers += [given.data.model_dump_json(), given.text]
+        answers.append(door_of_ada(engine).block(question))
+        event = json.dumps({"prompt": question, "ctx": {"agentId": "ada", "sessionKey": "agent:ada:one"}})
+        played = play(engine, read_event("prompt_build", event), {}, home)
+        assert played["agent"] == "ada"
+        assert played["documents"]["consulted"] is True
+        answers.append(played)
+        trace = engine.recall(RecallRequest(question, recipe="memtui", agent="ada", own_words=True))
+        asked = consult(engine, trace, home="agent:ada", veiled=True)
+        assert asked is not None
+        answers += [asked.as_json(), asked.starved]
+        told.append(json.dumps(answers, default=str))
+        person = consult(engine, trace)
+        assert person is not None
+        raw.append(person.answer.raw)
+        engine.close()
+    assert raw[0] < raw[1]
+    assert told[0] == told[1]
+    assert "9000" not in told[0].replace(question, "")
 
 
 def test_a_session_gets_a_memory_once_and_its_use_is_counted_where_asked(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+from memtui.engine.access import scope_of
 from memtui.engine.capture.conversation import read_conversations
 from memtui.engine.capture.live import Live
 from memtui.engine.capture.recipes.pro.injection import Injected, Pending
@@ -191,7 +192,9 @@ def play(
     if event.name == "prompt_build":
         played = live.step(_step(event, "prompt_build", event={"prompt": event.prompt}))
         found = [each["result"].get("prependContext", "") for each in played["answer"]]
-        asked = consult_for(engine, event.prompt, hot=len(played["injected"]), config=config)
+        home = scope_of("agent", event.agent)
+        hot = len(played["injected"])
+        asked = consult_for(engine, event.prompt, hot=hot, home=home, config=config, veiled=True)
         if asked is not None:
             answer["documents"] = asked.receipt
             found.append(asked.block)

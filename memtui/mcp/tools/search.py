@@ -50,11 +50,15 @@ class Piece(Answer):
 
 
 class Asked(Answer):
-    """How many pieces the words found, and how many of them the scope left over: 0 of many is a matter of scopes."""
+    """How many pieces the words found, and how many of them the scope left over: 0 of many is a matter of scopes.
 
-    raw: int
+    A client that may not read everything gets those of its scope alone: the others tell what stands in documents
+    that are mapped to somebody else.
+    """
+
     scoped: int
-    filtered: int
+    raw: int | None = None
+    filtered: int | None = None
 
 
 class Hits(Answer):
@@ -117,7 +121,9 @@ def run(door: Door, given: Search) -> Reply:
     if asked is not None and asked.answer.consulted:
         answer = asked.answer
         pieces = [Piece(ref=hit.ref, text=clean(hit.snippet), kind=hit.kind) for hit in answer.hits]
-        counts = Asked(raw=answer.raw, scoped=answer.scoped, filtered=answer.filtered)
+        counts = Asked(scoped=answer.scoped)
+        if not reach.limited:
+            counts = Asked(scoped=answer.scoped, raw=answer.raw, filtered=answer.filtered)
         notes += [f"note: documents: {asked.starved}"] if asked.starved else []
     lines += [f"[{piece.ref}] {piece.text}" for piece in pieces]
     return Reply(
