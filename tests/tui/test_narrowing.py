@@ -63,7 +63,9 @@ async def test_nothing_that_holds_the_word_says_so_and_backspace_goes_back(demo_
         await press(pilot, "6", "slash", *"zzzz")
         assert "/ zzzz" in screen_text(app)
         assert "0 of 3" in screen_text(app)
+        assert "no row holds it: esc shows all" in screen_text(app)
         await press(pilot, *["backspace"] * 4)
+        assert "no row holds it" not in screen_text(app)
         assert len(focused(app)._keys()) == 3
 
 

@@ -56,6 +56,9 @@ class RowMessage(Message, no_dispatch=None):
         return self.rows
 
 
+_NO_HIT = "   no row holds it: esc shows all"
+
+
 class RowList(SyncedScroll, can_focus=True):
     """Draws the rows that `paint` makes; paints anew only when the width or the data changes."""
 
@@ -205,7 +208,10 @@ class RowList(SyncedScroll, can_focus=True):
             (f"   {found:,} of {total:,}", "$dim"),
             (f"   {self.SOUGHT_BY}" if self._seeking and self.SOUGHT_BY and not words else "", "$faint"),
         )
-        return [Row((said.truncate(width),)), *kept]
+        lines = [Row((said.truncate(width),)), *kept]
+        if keyed and not found:
+            lines.append(Row((Content.styled(_NO_HIT, "$dim").truncate(width),)))
+        return lines
 
     def check_consume_key(self, key: str, character: str | None) -> bool:
         return self._seeking and character is not None and character.isprintable()

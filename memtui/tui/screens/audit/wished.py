@@ -38,8 +38,8 @@ def _session(state: AuditState, wish: ShowReach, now_ms: int) -> tuple[AuditStat
     agents = sorted({each.file.agent for each in sessions})
     agent = _meant(wish.agent, agents)
     if not agent:
-        there = f"there are some of {', '.join(agents)}" if agents else "nor of another agent"
-        return state, f"no session of {wish.agent}: {there}"
+        there = f": there are some of {', '.join(agents)}" if agents else ", nor of another agent"
+        return state, f"no session of {wish.agent}{there}"
     own = sorted((each for each in sessions if each.file.agent == agent), key=lambda each: -each.ended_ms)
     since = now_ms - wish.days * DAY_MS
     told = ""
