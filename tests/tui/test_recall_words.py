@@ -319,5 +319,5 @@ def test_the_confidence_says_what_it_is_made_of() -> None:
     assert results.confidence_reasons(alone) == "words met .714, weight .900, no neighbours"
     assert alone.why == f"{told.why}, nothing that was said beside it came back too"
     few = replace(told, few=True)
-    assert results.confidence_reasons(few) == "words met .714, few memories"
-    assert few.why == "71% of the question's words met; too few memories to weigh them against each other"
+    assert results.confidence_reasons(few) == "words met .714, few candidates"
+    assert few.why == "71% of the question's words met; too few candidates to weigh them against each other"

@@ -225,7 +225,7 @@ class Confidence:
         """What it is told by, in words."""
         words = f"{self.met:.0%} of the question's words met"
         if self.few:
-            return f"{words}; too few memories to weigh them against each other"
+            return f"{words}; too few candidates to weigh them against each other"
         told = f"{words}, {self.gathered:.0%} of all weight gathered"
         if self.beside is None:
             return told

@@ -420,7 +420,7 @@ def moved_on(trace: Trace, version: int | None) -> str:
 def confidence_reasons(told: Confidence) -> str:
     """What the confidence is made of, in a few words with their numbers."""
     if told.few:
-        return f"words met {score(told.met)}, few memories"
+        return f"words met {score(told.met)}, few candidates"
     beside = {None: "", True: ", neighbours too", False: ", no neighbours"}[told.beside]
     return f"words met {score(told.met)}, weight {score(told.gathered)}{beside}"
 
