@@ -11,6 +11,7 @@ import pytest
 
 from memtui.engine import Engine, ListQuery, RefusedError, UsageError, open_engine
 from memtui.engine.core.errors import DamagedStoreError
+from memtui.engine.documents import consult_for, take_in
 from memtui.engine.health import FolderSnapshots
 from tests.conftest import NOW_MS, tree_hash
 from tests.engine.pro_store import row, write_store
@@ -65,6 +66,40 @@ def test_a_store_comes_out_of_a_snapshot_after_its_folder_is_lost(
     found = FolderSnapshots(opened(store)).check_out("pre-change_1", tmp_path / "back")
     assert found.version == made.version
     assert texts(opened(tmp_path / "back")) == was
+
+
+def test_the_documents_of_a_store_go_with_its_snapshot(store: Path, opened: Opened, tmp_path: Path) -> None:
+    page = tmp_path / "docs" / "relay.md"
+    page.parent.mkdir()
+    page.write_text("# Relay\n\nThe relay listens on 7011.\n", encoding="utf-8")
+    block = {"enabled": True, "sourceRoots": [str(page.parent)]}
+    engine = opened(store)
+    kept = FolderSnapshots(engine)
+    assert kept.create("bare").documents is None
+    take_in(engine, block)
+    made = kept.create("read")
+    assert made.documents is not None
+    assert kept.named("read") == made
+    told = json.loads((made.place / "manifest.json").read_text(encoding="utf-8"))
+    assert told["stats"]["fileCount"] == len(made.files)  # the store's own, as its program counts them
+    assert told["stats"]["bytes"] + made.documents.bytes == made.bytes
+    page.write_text("# Relay\n\nThe relay was scrapped.\n", encoding="utf-8")
+    take_in(engine, block)
+    kept.check_out("read", tmp_path / "back")
+    back = opened(tmp_path / "back")
+    for where, said in ((back, "7011"), (engine, "scrapped")):
+        asked = consult_for(where, "relay", hot=0)
+        assert asked is not None
+        assert said in asked.block
+    shutil.rmtree(tmp_path / "back")
+    with pytest.raises(RefusedError, match="Documents are kept"):
+        kept.check_out("read", tmp_path / "back")
+    assert not (tmp_path / "back").exists()
+    copy = made.place / made.documents.path
+    copy.write_bytes(copy.read_bytes()[:-1] + b"x")
+    with pytest.raises(DamagedStoreError, match="documents"):
+        kept.check_out("read", tmp_path / "other")
+    assert not (tmp_path / "other").exists()
 
 
 def test_the_manifest_tells_each_file_and_no_memory(store: Path, opened: Opened) -> None:

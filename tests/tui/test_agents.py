@@ -138,6 +138,39 @@ async def test_the_feed_tells_each_call_and_what_became_of_it(home: Path, size: 
         assert "stale" in text
 
 
+@pytest.mark.parametrize("size", EACH_SIZE, ids=SIZE_NAMES)
+async def test_a_call_that_was_cut_off_stands_in_the_feed_without_an_answer(
+    home: Path, size: tuple[int, int]
+) -> None:
+    """What a kill in mid-call leaves: a write was begun, and nothing came of it."""
+    await called(home, "main", "memory_list", 120_000)
+    door = Door(
+        lambda: engine_of(home, writable=True, now=NOW_MS - 90_000),
+        agent="ops",
+        writable=True,
+        client="mcp:ops",
+    )
+    assert door.engine.store.version
+    door.begin("memory_store", {"text": "The sluice opens at four"})
+    door.close()
+    place = engine_of(home).state_place
+    assert place is not None
+    journal = CallJournal(place).path
+    lines = [json.loads(line) for line in journal.read_text().splitlines()]
+    assert [each["outcome"] for each in lines] == ["ok", UNANSWERED]
+    lines[0]["ms"] = 10.0  # a measured time differs from run to run
+    journal.write_text("".join(json.dumps(each) + "\n" for each in lines))
+    async with running(engine_of(home), size) as (app, pilot):
+        await press(pilot, "0")
+        await until(pilot, lambda: len(screen_of(app).state.calls or ()) == 2)
+        await settle(pilot)
+        text = screen_text(app)
+        assert "no answer" in text
+        assert "sluice" not in text
+        assert "under way, or cut off" in text
+        check_golden(f"agents-unanswered-{size[0]}x{size[1]}", text)
+
+
 async def test_a_call_that_comes_is_seen_and_a_feed_that_stands_still_keeps_its_place(home: Path) -> None:
     await called(home, "main", "memory_list", 60_000)
     async with running(engine_of(home)) as (app, pilot):

@@ -5,8 +5,9 @@ Source: spec A14. The lane is one file beside the store's journal; it is never r
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -106,6 +107,23 @@ def lane_of(engine: Engine) -> Iterator[ColdLane | None]:
         yield lane
     finally:
         lane.close()
+
+
+def copy_lane(engine: Engine, target: Path) -> bool:
+    """Copy the documents of a store into a new file, whole as of one moment; False where there are none.
+
+    MemtuiError for a file that is none.
+    """
+    place = lane_file(engine)
+    if place is None or not place.is_file():
+        return False
+    target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    try:
+        with closing(sqlite3.connect(place)) as here, closing(sqlite3.connect(target)) as there:
+            here.backup(there)
+    except sqlite3.DatabaseError as error:
+        raise MemtuiError(f"{place} cannot be read: {error}.", fix="Remove it; it is made again.") from None
+    return True
 
 
 def take_in(engine: Engine, block: Mapping[str, Any]) -> Ingest:

@@ -1,7 +1,8 @@
 """Snapshots of a table's whole folder, kept beside memtui's own files: against a disk that breaks, or a folder lost.
 
 The form is openclaw-mem-engine's (manifest.json, one folder a tag). Versions and their names live in the table's folder
-and go with it; a snapshot does not. Nothing of the store is changed: it is copied, and copied out again.
+and go with it; a snapshot does not. Nothing of the store is changed: it is copied, and copied out again. The documents
+that were read for the store go with it.
 """
 
 from __future__ import annotations
@@ -17,8 +18,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from memtui.engine.changes.journal import journal_of
 from memtui.engine.core.errors import DamagedStoreError, RefusedError, UsageError
 from memtui.engine.core.progress import OnProgress, Progress
+from memtui.engine.documents.store_documents import FILE as DOCUMENTS
+from memtui.engine.documents.store_documents import copy_lane
 
 if TYPE_CHECKING:
     from memtui.engine.engine import Engine
@@ -26,6 +30,9 @@ if TYPE_CHECKING:
 KIND = "openclaw-mem-engine.dataset-snapshot.v0"
 
 FOLDER, MANIFEST, DATA = "snapshots", "manifest.json", "data"
+
+BESIDE = "beside"
+"""Folder of what is kept beside the store: its documents."""
 
 _TAG = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
@@ -69,11 +76,13 @@ class FolderSnapshot:
     version: int
     files: tuple[SnapshotFile, ...]
     place: Path
+    documents: SnapshotFile | None = None
+    """The documents of the store, by their path below the snapshot; None where there were none."""
 
     @property
     def bytes(self) -> int:
         """Of all its files."""
-        return sum(each.bytes for each in self.files)
+        return sum(each.bytes for each in (*self.files, *filter(None, (self.documents,))))
 
     def as_json(self) -> dict[str, Any]:
         """The manifest: no memory's text, and no reason, which may hold one."""
@@ -86,13 +95,14 @@ class FolderSnapshot:
             "artifact": {"format": "dir", "path": str(self.place), "dataPath": str(self.place / DATA)},
             "stats": {
                 "fileCount": len(self.files),
-                "bytes": self.bytes,
+                "bytes": sum(each.bytes for each in self.files),
                 "sha256": digest.hexdigest(),
                 "rowCount": self.rows,
                 "version": self.version,
                 "files": [asdict(each) for each in self.files],
             },
             "notes": [],
+            **({} if self.documents is None else {"documents": asdict(self.documents)}),
         }
 
 
@@ -125,7 +135,10 @@ class FolderSnapshots:
         return found
 
     def create(self, tag: str, *, on_progress: OnProgress | None = None) -> FolderSnapshot:
-        """Copy the table's folder; one that was cut off is taken away again. RefusedError for a tag that is there."""
+        """Copy the table's folder and the store's documents; one that was cut off is taken away again.
+
+        RefusedError for a tag that is there.
+        """
         place = self.place / checked_tag(tag)
         if place.exists():
             raise RefusedError(
@@ -136,6 +149,8 @@ class FolderSnapshots:
         self.place.mkdir(parents=True, exist_ok=True, mode=0o700)
         try:
             files = tuple(_copied(self._table, place / DATA / self._table.name, place / DATA, on_progress))
+            documents = place / BESIDE / DOCUMENTS
+            there = copy_lane(self._engine, documents)
             at = datetime.fromtimestamp(self._engine.now_ms / 1000, UTC)
             made = FolderSnapshot(
                 tag,
@@ -146,6 +161,7 @@ class FolderSnapshots:
                 version,
                 files,
                 place,
+                _told(documents, place) if there else None,
             )
             (place / MANIFEST).write_text(json.dumps(made.as_json(), indent=1) + "\n", encoding="utf-8")
         except BaseException:
@@ -156,8 +172,10 @@ class FolderSnapshots:
     def verify(self, tag: str) -> FolderSnapshot:
         """The snapshot, after each of its files was read and compared. DamagedStoreError for one that differs."""
         found = self.named(tag)
-        for each in found.files:
-            path = found.place / DATA / each.path
+        every = [(found.place / DATA / each.path, each) for each in found.files]
+        if found.documents is not None:
+            every.append((found.place / found.documents.path, found.documents))
+        for path, each in every:
             if not path.is_file() or path.stat().st_size != each.bytes or _digest(path) != each.sha256:
                 raise DamagedStoreError(
                     f"{each.path} of the snapshot {tag} is not what was copied.", fix="Take another snapshot."
@@ -165,7 +183,9 @@ class FolderSnapshots:
         return found
 
     def check_out(self, tag: str, folder: Path, *, on_progress: OnProgress | None = None) -> FolderSnapshot:
-        """Copy a verified snapshot into a new folder, a store that opens. RefusedError for one that is not empty.
+        """Copy a verified snapshot into a new folder, a store that opens, with its documents.
+
+        RefusedError for a folder that is not empty, and for one beside which documents are kept already.
 
         The store itself is never replaced: what was written since the snapshot would be lost, and an agent that holds
         it open would write on into what is gone.
@@ -173,10 +193,16 @@ class FolderSnapshots:
         found = self.verify(tag)
         if folder.exists() and any(folder.iterdir()):
             raise RefusedError(f"{folder} is not empty.", fix="Name a new folder.")
+        documents = journal_of(self.place.parents[2], str(folder), found.table).with_name(DOCUMENTS)
+        if found.documents is not None and documents.exists():
+            raise RefusedError(f"Documents are kept for {folder} already.", fix="Name another folder.")
         made = not folder.exists()
         try:
             for _ in _copied(found.place / DATA, folder, folder, on_progress):
                 pass
+            if found.documents is not None:
+                documents.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+                _copy(found.place / found.documents.path, documents)
         except BaseException:
             if made:
                 shutil.rmtree(folder, ignore_errors=True)
@@ -220,6 +246,10 @@ def _copy(source: Path, target: Path) -> tuple[int, str]:
     return size, digest.hexdigest()
 
 
+def _told(path: Path, root: Path) -> SnapshotFile:
+    return SnapshotFile(path.relative_to(root).as_posix(), path.stat().st_size, _digest(path))
+
+
 def _digest(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
@@ -240,6 +270,7 @@ def _read(path: Path) -> FolderSnapshot | None:
             int(stats.get("version", 0)),
             tuple(SnapshotFile(**each) for each in stats["files"]),
             path.parent,
+            SnapshotFile(**told["documents"]) if "documents" in told else None,
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None

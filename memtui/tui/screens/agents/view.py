@@ -146,7 +146,7 @@ def feed(state: AgentsState, width: int, look: Look) -> list[Row]:
             hour = True
             rows.append(line(f" {look.glyphs.rule} an hour ago", "$dim"))
         became, style = result_of(call, look.glyphs)
-        took = f"{call.ms:,.0f} ms" if call.asked else ""
+        took = f"{call.ms:,.0f} ms" if call.asked and call.outcome != UNANSWERED else ""
         far = f"{right(became, 14)}{right(took, 9)}"
         asked = question_of(call)
         mark = f"#{call.asked[:6]}" if call.asked else "by the store's own program"
