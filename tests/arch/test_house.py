@@ -230,10 +230,13 @@ def test_the_garbage_collector_is_steered_where_it_says_why() -> None:
 
 def test_no_part_of_the_program_lists_the_objects_of_all_threads() -> None:
     """A list of all objects owns the tuples that other threads are filling: Python ends their work (SystemError)."""
+    names = ("get_objects", "get_referrers", "get_referents")
+    told = {path: path.read_text(encoding="utf-8") for path in _PROGRAM}
     found = [
         _name(path)
-        for path in _PROGRAM
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Attribute) and node.attr in ("get_objects", "get_referrers", "get_referents")
+        for path, text in told.items()
+        if any(name in text for name in names)  # a comment may name one
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Attribute) and node.attr in names
     ]
     assert found == []

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
 import sys
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from memtui.__main__ import main
 from tests.conftest import ROOT, tree_hash
 from tests.engine import planted_faults as planted
 
@@ -28,21 +31,18 @@ CONFIG = """{
 
 
 def memtui(home: Path, *arguments: str) -> tuple[int, Any, str]:
-    environ = {key: value for key, value in os.environ.items() if not key.startswith(("OPENCLAW_", "JINA_"))}
-    done = subprocess.run(
-        [sys.executable, "-m", "memtui", *arguments, "--json"],
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        check=False,
-        env={
-            **environ,
-            "HOME": str(home),
-            "XDG_STATE_HOME": str(home / "state"),
-            "XDG_CACHE_HOME": str(home / "cache"),
-        },
-    )
-    return done.returncode, json.loads(done.stdout) if done.stdout.strip() else None, done.stderr
+    """Call the command in this process, as somebody whose home this is."""
+    out, errors = io.StringIO(), io.StringIO()
+    with pytest.MonkeyPatch.context() as there, redirect_stdout(out), redirect_stderr(errors):
+        for name in [name for name in os.environ if name.startswith(("OPENCLAW_", "JINA_"))]:
+            there.delenv(name)
+        there.setenv("HOME", str(home))
+        there.setenv("XDG_STATE_HOME", str(home / "state"))
+        there.setenv("XDG_CACHE_HOME", str(home / "cache"))
+        there.chdir(ROOT)
+        code = main([*arguments, "--json"])
+    told = out.getvalue()
+    return code, json.loads(told) if told.strip() else None, errors.getvalue()
 
 
 def agent_home(tmp_path: Path) -> Path:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from datetime import datetime
@@ -13,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from memtui.__main__ import main
 from memtui.cli.open_store import wall_clock
 from memtui.engine import RecallRequest, UsageError, mask, open_engine
 from memtui.engine.capture.recipes.memory_lancedb import is_order
@@ -35,7 +34,7 @@ from memtui.engine.documents.pack_policy import pack_score, soft_quotas
 from memtui.engine.health import checked_tag
 from memtui.engine.recall.recipes.mem_engine.searches import HEAD_CHARS, MOST_CHARS, clamped
 from tests.conformance import engine_cases, test_memory_core
-from tests.conftest import NOW_MS, ROOT
+from tests.conftest import NOW_MS
 
 pytestmark = pytest.mark.conformance
 
@@ -289,13 +288,7 @@ def test_a_pack_of_a_real_recall_is_valid_and_names_what_does_not_fit(tmp_path: 
     folder = tmp_path / "store"
     for text in (None, "The bastion answers on port 48022", "The bastion " + "stands behind the wall " * 60):
         words = ["new", str(folder)] if text is None else ["add", text, "--store", str(folder), "--yes"]
-        subprocess.run(
-            [sys.executable, "-m", "memtui", *words],
-            check=True,
-            cwd=ROOT,
-            capture_output=True,
-            env={"HOME": str(tmp_path)},
-        )
+        assert main(words) == 0
     with open_engine(folder, now=wall_clock, environ={}, cwd=tmp_path) as engine:
         trace = engine.recall(RecallRequest("Which port does the bastion answer on?", recipe="memtui"))
     made = pack_context(trace, now_ms=NOW_MS, budget_tokens=40)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from memtui.__main__ import main
 from memtui.engine import ConfigError, UsageError, open_engine
 from memtui.engine.documents import ColdLane, open_index, plan_grading, read_cold_rules
-from tests.conftest import NOW_MS, ROOT
+from tests.conftest import NOW_MS
 
 SECRET = "sk-" + "a1B2" * 8
 
@@ -119,13 +118,7 @@ def test_grades_are_filled_in_only_unless_a_field_is_named_and_can_be_taken_back
     folder = tmp_path / "store"
 
     def call(*words: str) -> None:
-        subprocess.run(
-            [sys.executable, "-m", "memtui", *words],
-            check=True,
-            cwd=ROOT,
-            capture_output=True,
-            env={"HOME": str(tmp_path)},
-        )
+        assert main(list(words)) == 0
 
     call("new", str(folder))
     call("add", "Lovely weather over the valley", "--store", str(folder), "--yes")

@@ -99,8 +99,8 @@ async def seen_at_three_sizes(app: Any, pilot: Any, told: str, last: tuple[int, 
     ("job", "action", "told", "size"),
     [
         ("compaction", "compact", "no longer valid or archived", SIZES[0]),
-        ("dreaming", "dream", "tiers are only looked at", SIZES[1]),
-        ("upgrade", "upgrade", "Herr Wiebe", SIZES[2]),
+        pytest.param("dreaming", "dream", "tiers are only looked at", SIZES[1], marks=pytest.mark.slow),
+        pytest.param("upgrade", "upgrade", "Herr Wiebe", SIZES[2], marks=pytest.mark.slow),
     ],
 )
 async def test_a_job_is_looked_at_applied_and_taken_back(engine, job, action, told, size):

@@ -24,7 +24,7 @@ from memtui.tui.startup.open_store import opener
 from tests.conftest import NOW_MS
 from tests.engine.counting_proxy import CountingProxy, counting_proxy
 from tests.engine.object_storage import BUCKET, object_service, options, rows, settings_text
-from tests.tui.driving import lines, press, screen_text, settle, type_text, until
+from tests.tui.driving import EACH_SIZE, lines, press, screen_text, settle, type_text, until
 
 MANY = 20_000
 
@@ -61,7 +61,7 @@ def far_app(proxy: CountingProxy, home: Path, *, writable: bool = False, name: s
     )
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 50)])
+@pytest.mark.parametrize("size", EACH_SIZE)
 async def test_what_was_written_last_is_there_before_the_rest(
     proxy: CountingProxy, tmp_path: Path, size: tuple[int, int]
 ) -> None:
@@ -85,7 +85,7 @@ async def test_what_was_written_last_is_there_before_the_rest(
         assert "written last" not in screen_text(app)
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 50)])
+@pytest.mark.parametrize("size", EACH_SIZE)
 async def test_the_first_frame_says_what_is_opened_and_what_it_waits_for(
     proxy: CountingProxy, tmp_path: Path, size: tuple[int, int]
 ) -> None:

@@ -50,7 +50,7 @@ async def test_a_panel_on_a_wide_screen_follows_the_cursor(store):
         assert "This memory has no usable vector." in screen_text(app)
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 36)])
+@pytest.mark.parametrize("size", [(80, 24), pytest.param((120, 36), marks=pytest.mark.slow)])
 async def test_a_dialog_where_there_is_no_room_shows_one_of_them(store, size):
     async with browsing(store, size=size) as (app, pilot):
         await press(pilot, "K")
@@ -61,7 +61,7 @@ async def test_a_dialog_where_there_is_no_room_shows_one_of_them(store, size):
         assert detail.memory.id == name(4)
 
 
-@pytest.mark.parametrize("size", [(120, 36), (200, 50)])
+@pytest.mark.parametrize("size", [pytest.param((120, 36), marks=pytest.mark.slow), (200, 50)])
 async def test_a_merge_with_a_neighbour_and_its_undo(store, size):
     before = rows_of(store)
     async with browsing(store, size=size) as (app, pilot):
