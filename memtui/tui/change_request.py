@@ -114,7 +114,7 @@ SLOW_S = 0.4
 
 _DONE = {"undo": "taken back", "redo": "made again", "restore": "brought back"}
 
-_DONE |= {"merge": "merged", "forget": "forgotten", "clean": "without a past now"}
+_DONE |= {"merge": "merged", "forget": "forgotten", "clean": "cleared of older versions"}
 
 
 class ChangeRequests(Widget):

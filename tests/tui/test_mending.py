@@ -260,7 +260,7 @@ async def test_a_secret_is_masked_and_its_history_removed_while_the_memory_stays
         assert "the memory stays" in shown
         assert "older versions not found" in shown
         await press(pilot, "escape")
-        assert "1 memory without a past now (entry 2); this cannot be taken back" in said(app)
+        assert "1 memory cleared of older versions (entry 2); this cannot be taken back" in said(app)
         await press(pilot, "u")
         assert "removed for good" in said(app)
     assert "REDACTED" in str(row_of(copy, memory)["text"])

@@ -137,7 +137,7 @@ class MemoryPick(QuickModal[str | None]):
     def on_run_finished(self, message: RunFinished) -> None:
         if self.runner.done(message):
             memories, count = message.value
-            self._show(memories, "No memory is like that.", count)
+            self._show(memories, "No memory matches.", count)
 
     def on_run_failed(self, message: RunFailed) -> None:
         if self.runner.done(message):

@@ -300,7 +300,7 @@ def live(state: AuditState, width: int, look: Look) -> list[Row]:
         "in Journal and Health."
     )
     return [
-        line(" nothing was written since you look", "$foreground"),
+        line(" nothing has been written since you began to look", "$foreground"),
         *(line(f" {each}", "$dim") for each in wrapped(told, width)),
     ]
 

@@ -299,4 +299,4 @@ class SidePicker(BoundPart[CompareState]):
 
             self.call("side", read, self._have_side)
 
-        self._push(TextPrompt("Saved receipt", "The file that was saved with S, or by recall --save."), take)
+        self._push(TextPrompt("Saved receipt", "A receipt that Recall saved, or memtui recall --save."), take)

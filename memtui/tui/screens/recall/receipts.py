@@ -169,7 +169,7 @@ class Receipts(BoundPart[RecallState]):
                 self.call(BESIDE, work, lambda found: self._beside(*found))
 
         self.app.push_screen(
-            TextPrompt("Open the receipt", "A file that was saved with S, or by recall --save."), taken
+            TextPrompt("Open the receipt", "A receipt that Recall saved, or memtui recall --save."), taken
         )
 
     def _replayed(self, name: str, receipt: Receipt, found: Replay) -> None:
