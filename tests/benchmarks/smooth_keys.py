@@ -47,7 +47,10 @@ STOPS = (
     Stop("recall", "RecallScreen", ("escape", "j", "tab", "k", "pagedown", "shift+tab", "j")),
     Stop("what if", "WhatIfScreen", ("j", "L", "tab", "k", "H", "shift+tab"), ("escape", "p")),
     Stop(
-        "compare", "CompareScreen", ("j", "tab", "pagedown", "k", "shift+tab"), ("escape", "C", "e", "enter")
+        "compare",
+        "CompareScreen",
+        ("j", "tab", "pagedown", "k", "shift+tab"),
+        ("escape", "equals_sign", "e", "enter"),
     ),
     Stop("cases", "CasesScreen", ("j", "tab", "k", "shift+tab"), ("escape", "T")),
     Stop("lifecycle", "LifecycleScreen", ("j", "tab", "pagedown", "k", "shift+tab", "j", "G", "tab")),

@@ -65,7 +65,7 @@ async def test_the_version_that_changed_it_is_found_and_compared_and_nothing_is_
         assert "nothing is restored" in text
         assert "●" in text
         assert f"▸   v{found.changed_at.version}" in text or f"▸    v{found.changed_at.version}" in text
-        await press(pilot, "c")
+        await press(pilot, "equals_sign")
         beside = app.screen
         assert isinstance(beside, CompareScreen)
         assert beside.state.pair is not None

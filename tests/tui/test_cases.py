@@ -117,7 +117,7 @@ async def test_marks_make_a_case_which_is_there_again_with_the_question(demo_eng
 @pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 async def test_the_cases_look_as_they_were_approved(demo_engine: Engine, size: tuple[int, int]) -> None:
-    async with casing(demo_engine, "C", "8", "R", "g", size=size) as (app, pilot, _):
+    async with casing(demo_engine, "equals_sign", "8", "R", "g", size=size) as (app, pilot, _):
         check_golden(f"cases-{size[0]}x{size[1]}", panels(app))
         await press(pilot, "v")
         if size[0] == 80:
@@ -128,7 +128,7 @@ async def test_the_cases_look_as_they_were_approved(demo_engine: Engine, size: t
 async def test_a_and_b_are_measured_and_an_honest_sentence_says_whether_they_differ(
     demo_engine: Engine,
 ) -> None:
-    async with casing(demo_engine, "C", "8", "R") as (app, pilot, screen):
+    async with casing(demo_engine, "equals_sign", "8", "R") as (app, pilot, screen):
         report = screen.state.report
         assert report is not None
         assert report.paired is not None
@@ -144,7 +144,7 @@ async def test_a_and_b_are_measured_and_an_honest_sentence_says_whether_they_dif
         await press(pilot, "up", "enter")
         assert screen.state.k == 3
         assert "the setups have changed since" in screen_text(app)
-        await press(pilot, "C")
+        await press(pilot, "equals_sign")
         await press(pilot, "0")
         await press(pilot, "R")
         assert screen.state.report is not None

@@ -45,7 +45,7 @@ async def comparing(
 ) -> AsyncIterator[tuple[MemtuiApp, Pilot[None], CompareScreen]]:
     """Compare over an answered question, after these keys."""
     async with recalling(engine, size) as (app, pilot, _):
-        await press(pilot, "C")
+        await press(pilot, "equals_sign")
         for key in keys:
             await press(pilot, key)
         screen = next(each for each in app.screen_stack if isinstance(each, CompareScreen))
@@ -126,7 +126,7 @@ async def test_settings_are_changed_one_after_the_other_and_wrong_values_change_
         assert {d.parameter for d in pair.comparison.differences} == {"retrieval.bm25Weight", "limit"}
         assert len([f for f in pair.comparison.flows if f.rank_b]) == 3
         assert "THIS MEMORY" in screen_text(app)
-        await press(pilot, "C", "e")
+        await press(pilot, "equals_sign", "e")
         await press(pilot, MEMTUI)
         await press(pilot, "p")
         await fill_in(pilot, "lateWeight")
@@ -150,24 +150,24 @@ async def test_a_file_a_version_and_a_time_are_compared_and_nothing_is_written(
     broken.write_text("{")
     async with comparing(demo_engine) as (app, pilot, screen):
         for path, said in ((broken, "is not JSON"), (tmp_path / "absent.json", "cannot be read")):
-            await press(pilot, "C", "f")
+            await press(pilot, "equals_sign", "f")
             await fill_in(pilot, str(path))
             assert said in screen.query_one(FlashLine).text
-        await press(pilot, "C", "f")
+        await press(pilot, "equals_sign", "f")
         await fill_in(pilot, str(good))
         pair = pair_of(screen)
         assert pair.b.title == "mine.json"
         assert [d.parameter for d in pair.comparison.differences] == ["retrieval.hardMinScore"]
         assert all(view.loss_words(pair, f, "b").startswith("hard cutoff, .") for f in pair.comparison.left)
         assert "lost by" in screen_text(app)
-        await press(pilot, "C", "d")
+        await press(pilot, "equals_sign", "d")
         await fill_in(pilot, "soon")
         assert "Type a date" in screen.query_one(FlashLine).text
-        await press(pilot, "C", "d")
+        await press(pilot, "equals_sign", "d")
         await fill_in(pilot, "2026-05-01")
         assert [d.parameter for d in pair_of(screen).comparison.differences] == ["now_ms"]
         assert "as of 2026-05-01" in screen_text(app)
-        await press(pilot, "C", "t")
+        await press(pilot, "equals_sign", "t")
         oldest = explain.versions(demo_engine)[0].version
         assert f"version {oldest}" in screen_text(app)
         await press(pilot, "enter")
@@ -184,7 +184,7 @@ async def test_a_receipt_stands_beside_the_answer_of_now(demo_engine: Engine, tm
         trace = recall.state.trace
         assert trace is not None
         path.write_text(json.dumps(explain.receipt(demo_engine, trace, texts=False)))
-        await press(pilot, "C", "s")
+        await press(pilot, "equals_sign", "s")
         await fill_in(pilot, str(path))
         screen = app.screen
         assert isinstance(screen, CompareScreen)
@@ -315,7 +315,7 @@ async def test_a_memory_of_a_scope_that_one_side_does_not_read_was_not_lost_by_i
     demo_engine: Engine,
 ) -> None:
     async with recalling(demo_engine, recipe="memtui") as (app, pilot, _):
-        await press(pilot, "C", "e", "1")
+        await press(pilot, "equals_sign", "e", "1")
         screen = next(each for each in app.screen_stack if isinstance(each, CompareScreen))
         await until(pilot, lambda: screen.state.pair is not None)
         pair = pair_of(screen)

@@ -116,7 +116,7 @@ async def test_compare_asks_each_side_by_its_own_rules_and_says_which(
 ) -> None:
     """What the policy searched is not handed to an agent's recipe as a choice, nor all scopes for want of one."""
     async with recalling(engine, size, QUESTION, "mem-engine") as (app, pilot, _):
-        await press(pilot, "C")
+        await press(pilot, "equals_sign")
         await press(pilot, "e")
         assert isinstance(app.screen, ChooseOne)
         await press(pilot, "1")  # pro/agent

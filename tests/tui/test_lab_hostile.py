@@ -47,7 +47,7 @@ async def test_nothing_of_a_store_is_taken_for_more_than_text(
 
         assert screen.state.trace is not None
         assert len(screen.state.trace.candidates) > 3
-        await look("o", "j", "f", "C", "f")
+        await look("o", "j", "f", "equals_sign", "f")
         app.screen.query_one(Input).value = str(config)
         await look("enter", "j", "j", "v", "v", "v", "w", "escape", "z", "escape", "T", "R", "j", "v")
         await look("escape", "escape", "I", "m", "m", "escape", "B", "escape", "H", "escape")

@@ -112,7 +112,7 @@ WALKS: tuple[Sequence[str], ...] = (
 
 RECALL = (
     *("enter", "j", "enter", "escape", "w", "escape", "p", "escape", "W", "enter", "escape", "escape"),
-    *("C", "2", "escape", "m", "escape", "V", "v", "v"),
+    *("equals_sign", "2", "escape", "m", "escape", "V", "v", "v"),
 )
 
 
@@ -148,7 +148,7 @@ async def test_every_account_of_a_recall_masks_every_kind(engine: Engine, size: 
             "enter",
             "escape",
             "escape",
-            "C",
+            "equals_sign",
             "escape",
             "m",
             "escape",

@@ -87,7 +87,7 @@ async def test_turning_a_setting_turns_the_list_and_a_full_recall_gives_the_same
         full = demo_engine.recall(recall.state.form.request())
         assert recall.state.trace.returned == full.returned  # type: ignore[union-attr]
         assert recall.state.form.limit == 8
-        await press(pilot, "C")
+        await press(pilot, "equals_sign")
         text = screen_text(app)
         assert "another recipe" in text
         assert "the same as it is set" not in text  # neither its clock nor its version was tried
