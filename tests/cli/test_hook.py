@@ -156,6 +156,31 @@ def test_a_prompt_gets_its_block_where_nothing_can_be_kept_and_a_change_is_refus
 
 
 @pytest.mark.slow
+def test_sessions_whose_events_are_under_way_at_once_keep_what_each_of_them_knows(host: Host) -> None:
+    """Four sessions get the same memory at once; then none of them gets it again."""
+    host.hook("agent_end", turn("one"), "--rw")
+    asked = "How should the greenhouse report be printed every week?"
+    command = [sys.executable, "-m", "memtui", "hook", "prompt_build", "--rw", "--store", str(host.store)]
+    for shown in (True, False):
+        running = [
+            subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=host.environ
+            )
+            for _ in range(4)
+        ]
+        for at, process in enumerate(running):
+            assert process.stdin is not None
+            process.stdin.write(json.dumps({"session_id": f"s{at}", "prompt": asked}))
+            process.stdin.close()
+        for process in running:
+            assert process.stdout is not None
+            told = json.loads(process.stdout.read())
+            process.stdout.close()
+            assert process.wait(120) == 0
+            assert (FACT in told["prependContext"]) == shown
+
+
+@pytest.mark.slow
 def test_a_prompt_waits_for_no_other_writer(host: Host) -> None:
     """A lock that a program holds or left would keep each prompt for a minute, and leave it without its block."""
     host.hook("agent_end", turn("one"), "--rw")

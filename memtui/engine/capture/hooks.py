@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import os
@@ -18,8 +19,9 @@ from memtui.engine.capture.live import Live
 from memtui.engine.capture.recipes.pro.injection import Injected, Pending
 from memtui.engine.capture.recipes.pro.queues import Queues, Said
 from memtui.engine.capture.recipes.pro.reflection import ErrorSignal, Reflected
+from memtui.engine.changes.write_access import ProcessLock
 from memtui.engine.clients.calls import Call, CallJournal, asked_of, masked
-from memtui.engine.core.errors import UsageError
+from memtui.engine.core.errors import RefusedError, UsageError
 from memtui.engine.core.text import unbroken
 from memtui.engine.documents.store_documents import consult_for
 
@@ -183,8 +185,7 @@ def play(
         block["smartExtraction"] = False
     kept = None if engine.state_place is None else engine.state_place / KEPT
     live = Live(engine, block, workspace, chat, agents=agents)
-    if kept is not None:
-        read_kept(kept, live)
+    before = {} if kept is None else read_kept(kept, live)
     written = engine.curate.writable
     answer: dict[str, Any] = {"event": event.name, "agent": event.agent}
     ids: list[str] = []
@@ -221,11 +222,9 @@ def play(
         answer["flush"] = {**asdict(flush_due(event.given)), "file": f"memory/{day.isoformat()}.md"}
     if written and kept is not None:
         try:
-            write_kept(kept, live)
-        except OSError as error:  # the prompt gets its block all the same
-            answer["note"] = (
-                f"{kept.parent} cannot be written: {error.strerror}. The next event knows nothing of this."
-            )
+            write_kept(kept, live, before)
+        except (OSError, RefusedError) as error:  # the prompt gets its block all the same
+            answer.setdefault("note", f"The next event knows nothing of this: {error}")
     if engine.state_place is not None:
         said = {"prompt": event.prompt, "messages": list(event.messages)}
         outcome = "injected" if chars else "stored" if ids else "silent"
@@ -294,8 +293,11 @@ def _step(of: Event, do: str, **more: Any) -> dict[str, Any]:
     return {"do": do, **more, "ctx": {**context, "agentId": of.agent, "sessionKey": of.session}}
 
 
-def read_kept(path: Path, live: Live) -> None:
-    """Give the plugin what the last event left; nothing where there is nothing, or nothing that can be read."""
+def read_kept(path: Path, live: Live) -> dict[str, Any]:
+    """Give the plugin what the last event left; nothing where there is nothing, or nothing that can be read.
+
+    Returns the state as it was given, which `write_kept` wants.
+    """
     try:
         given = json.loads(path.read_text(encoding="utf-8"))
         queues = Queues(**given["queues"])
@@ -312,14 +314,14 @@ def read_kept(path: Path, live: Live) -> None:
         }
         reminders = {str(each) for each in given.get("reminders", ())}
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
-        return
+        return _state(live)
     injected.prompts = {}  # the same words in a later prompt are a new prompt: each process is called once for one
     live.queues, live.injected, live.reflected, live.reminders = queues, injected, reflected, reminders
+    return _state(live)
 
 
-def write_kept(path: Path, live: Live) -> None:
-    """Keep the state whole or not at all, for this user alone: turns that wait are in it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+def _state(live: Live) -> dict[str, Any]:
+    """What is kept between events, as JSON holds it."""
     reflected = {**asdict(live.reflected), "events": sorted(live.reflected.events)}
     state = {
         "queues": asdict(live.queues),
@@ -327,6 +329,42 @@ def write_kept(path: Path, live: Live) -> None:
         "reflected": reflected,
         "reminders": sorted(live.reminders),
     }
+    held: dict[str, Any] = json.loads(json.dumps(state))
+    return held
+
+
+def together(before: Any, ours: Any, theirs: Any) -> Any:
+    """The state after two events that were under way beside each other: what each of them changed of `before`.
+
+    A host runs the hooks of its sessions at the same time, and the one that ends last would take back the other's.
+    """
+    if isinstance(ours, dict) and isinstance(theirs, dict):
+        was = before if isinstance(before, dict) else {}
+        names = [*theirs, *(each for each in ours if each not in theirs)]
+        found = {name: together(was.get(name), ours.get(name), theirs.get(name)) for name in names}
+        return {name: value for name, value in found.items() if value is not None}
+    if ours == before:
+        return theirs
+    if isinstance(ours, list) and isinstance(theirs, list) and theirs != before:
+        known = [*theirs, *(before if isinstance(before, list) else ())]
+        return [*theirs, *(each for each in ours if each not in known)]
+    return ours
+
+
+def write_kept(path: Path, live: Live, before: Mapping[str, Any]) -> None:
+    """Keep the state whole or not at all, for this user alone: turns that wait are in it.
+
+    `before` is what `read_kept` gave: what another event has written since stays.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    state = _state(live)
+    with ProcessLock(path.with_suffix(".lock")):
+        with contextlib.suppress(OSError, ValueError):
+            state = together(before, state, json.loads(path.read_text(encoding="utf-8")))
+        _replace(path, state)
+
+
+def _replace(path: Path, state: Mapping[str, Any]) -> None:
     text = json.dumps(state, ensure_ascii=True)
     beside = path.with_name(f".{path.name}.{os.getpid()}.new")
     with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:

@@ -5,9 +5,10 @@ Source: spec/capture 8: the same turns, barriers and counters as the plugin's ow
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from memtui.engine.capture.hooks import KEPT, read_kept, write_kept
 from memtui.engine.capture.live import Live
@@ -35,7 +36,7 @@ class SessionBlock:
 
 def session_block(engine: Engine, trace: Trace, session: str) -> SessionBlock:
     """The block of a recall as the next turn of a session would get it; nothing is kept yet."""
-    live = _live(engine)
+    live, _ = _live(engine)
     turn = live.injected.turns.get(session, 0) + 1
     last = live.injected.last.get(session, {})
     made = injected(trace, turns_since={id: turn - at for id, at in last.items()})
@@ -53,19 +54,19 @@ def note_block(
         raise RefusedError(
             "Use is counted in the store, which is open for reading.", fix="Open it with --rw."
         )
-    live, counted = _live(engine), 0
+    (live, before), counted = _live(engine), 0
     if count and ids:
         counted = live.count_injected(ids, agent)
         live.injected.pending[session] = Pending(list(ids), engine.now_ms)
     live.injected.turns[session] = made.turn
     live.injected.last.setdefault(session, {}).update(dict.fromkeys(ids, made.turn))
     if engine.state_place is not None:
-        write_kept(engine.state_place / KEPT, live)
+        write_kept(engine.state_place / KEPT, live, before)
     return SessionBlock(made.block, ids, made.turn, counted)
 
 
-def _live(engine: Engine) -> Live:
+def _live(engine: Engine) -> tuple[Live, Mapping[str, Any]]:
     live = Live(engine, {}, Path())
-    if engine.state_place is not None:
-        read_kept(engine.state_place / KEPT, live)
-    return live
+    if engine.state_place is None:
+        return live, {}
+    return live, read_kept(engine.state_place / KEPT, live)

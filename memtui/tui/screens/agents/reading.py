@@ -104,11 +104,12 @@ def read_counts(engine: Engine, cancel: CancelToken) -> dict[str, int]:
     return {scope: count for scope, count in engine.stats().scopes if scope}
 
 
-def read_set(engine: Engine, scope: str, cancel: CancelToken) -> tuple[str, WorkingSet]:
-    """The working set of a scope."""
+def read_set(engine: Engine, scope: str, cancel: CancelToken) -> tuple[str, WorkingSet, dict[str, Memory]]:
+    """The working set of a scope, and the memories that it says already."""
     from memtui.engine.documents import working_set_of
 
-    return scope, working_set_of(engine, scope)
+    made = working_set_of(engine, scope)
+    return scope, made, engine.memories(list(made.consumed))
 
 
 def read_todos(engine: Engine, cancel: CancelToken) -> tuple[Todo, ...]:

@@ -198,7 +198,10 @@ class AgentsScreen(BaseScreen):
                 self._start(
                     "set",
                     lambda engine, cancel: reading.read_set(engine, scope, cancel),
-                    lambda found: self._have(sets={**self.state.sets, found[0]: found[1]}),
+                    lambda found: self._have(
+                        sets={**self.state.sets, found[0]: found[1]},
+                        memories={**self.state.memories, **found[2]},
+                    ),
                 )
         elif state.view == "to-dos" and state.todos is None:
             self._start("todos", reading.read_todos, self._have_todos)

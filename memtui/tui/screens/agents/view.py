@@ -300,13 +300,13 @@ def rights(state: AgentsState, width: int, look: Look) -> list[Row]:
     rows = [line(crop(head, width), "$heading")]
     for each in state.clients:
         reads, writes, rate = told_rights(each)
-        rest = "paused" if each.paused else "in" if each.client is not None else "by its own options"
+        rest = "paused" if each.paused else "in" if each.client is not None else "as it started"
         rows.append(
             Row(
                 (
                     Content.assemble(
                         " ",
-                        (fit(one_line(each.name), 14, look.glyphs.ellipsis), "$foreground"),
+                        (f"{fit(one_line(each.name), 13, look.glyphs.ellipsis)} ", "$foreground"),
                         (fit(reads, room, look.glyphs.ellipsis), "$foreground"),
                         (fit(writes, room, look.glyphs.ellipsis), "$foreground"),
                         (right(rate, 9), "$dim"),
@@ -511,7 +511,10 @@ def working_set(state: AgentsState, width: int, look: Look) -> list[Row]:
             "suppresses", f"{counted(len(made.consumed), 'memory', 'memories')} that it says already", width
         ),
     ]
-    rows += [Row((Content.styled(f"   {one_line(each)[:36]}", "$dim"),), each) for each in made.consumed]
+    for each in made.consumed:
+        memory = state.memories.get(each)
+        text = one_line(mask(memory.text)[0]) if memory is not None else one_line(each)[:36]
+        rows.append(Row((Content.styled(f"   {crop(text, width - 4, look.glyphs.ellipsis)}", "$dim"),), each))
     return rows
 
 
