@@ -262,10 +262,9 @@ GROWS_AGAIN = ("D1", "D3", "D4")
 @pytest.mark.parametrize(
     "kind",
     [
-        "D1",
         "D5",
         "D23",
-        *(pytest.param(each, marks=pytest.mark.slow) for each in BESIDE if each not in ("D1", "D5", "D23")),
+        *(pytest.param(each, marks=pytest.mark.slow) for each in BESIDE if each not in ("D5", "D23")),
     ],
 )
 def test_remedies_beside_a_running_writer(kind: str, tmp_path: Path) -> None:
