@@ -151,7 +151,7 @@ SHOTS = (
     Shot("duplicates", ("2", "m", "d"), (NORMAL,)),
     Shot("help", ("2", "question_mark"), (NORMAL,)),
     Shot("palette", ("2", "ctrl+p"), (NORMAL,)),
-    Shot("compare", ("3",), (WIDE,), text=QUESTION, then=("C", "e", "1", "j", "j")),
+    Shot("compare", ("3",), (WIDE,), text=QUESTION, then=("equals_sign", "e", "1", "j", "j")),
     Shot("why-not", ("3",), (NARROW, NORMAL, WIDE), text=WINDOW, then=("e", "1", "m", "G", "W")),
     Shot("what-if", ("3",), (NARROW, NORMAL, WIDE), text=WINDOW, then=("e", "1", "p", *"jjjjjj", "L")),
     Shot("import", ("5", "enter"), (NORMAL,), text=f"~/{NAME}", then=("n", "t", "o")),
@@ -175,7 +175,7 @@ SHOTS = (
     Shot("health-versions", ("9", _NEXT, _NEXT, "enter"), (NARROW, NORMAL, WIDE)),
     Shot("health-config", ("9", _NEXT, _NEXT, _NEXT, *"jjjj"), (NARROW, NORMAL, WIDE), configured=True),
     Shot("health-options", ("9", _NEXT, _NEXT, _NEXT, "o", *"jjj"), (NORMAL,), configured=True),
-    Shot("cases", ("3", "escape", "T", "d", "C", "1", "R", "g"), (NORMAL,)),
+    Shot("cases", ("3", "escape", "T", "d", "equals_sign", "1", "R", "g"), (NORMAL,)),
 )
 
 
