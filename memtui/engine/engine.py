@@ -149,7 +149,7 @@ class Engine:
         """What discovery knows of the store; None for one that no configuration names."""
         return self._found
 
-    @property
+    @cached_property
     def state_place(self) -> Path | None:
         """The folder of what memtui keeps of this store beside its journal; None where nothing is kept."""
         from memtui.engine.changes.journal import journal_of

@@ -13,13 +13,16 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import psutil
 import pytest
+from anyio import to_thread
 from mcp.client import Client
 
 from memtui.engine import Engine, RecallRequest, open_engine
+from memtui.engine.recall import UNSET
 from memtui.mcp.door import Door
 from memtui.mcp.server import make_server
 from tests.conftest import NOW_MS, ROOT, copied
@@ -76,24 +79,29 @@ async def test_a_hundred_calls_beside_each_other_cost_twice_the_engine_at_most(
         await filled(client, 60)
         asked = [f"who services machine {number}?" for number in range(100)]
         await answer(client, "memory_search", query="warm")
-        limiter = asyncio.Semaphore(40)  # threads of the server
-
         engine = door.engine
-        request = RecallRequest("", recipe=engine.default_recipe, limit=5, agent="main")
+        scopes = door.reach.scopes
+        request = RecallRequest(
+            "",
+            recipe=engine.default_recipe,
+            limit=5,
+            agent="main",
+            scopes=scopes if scopes is not None else UNSET,
+            own_words=door.reach.limited,
+        )
 
         def recalled(question: str) -> list[str]:
-            """The engine alone: ids and scores, no text."""
+            """The engine alone, with the rights of the client: the ids of what came back."""
             return [each.id for each in engine.recall(replace(request, query=question)).results]
 
         def answered(question: str) -> list[str]:
-            """What answers the same as the tool: the texts of what came back, and of no other candidate."""
-            ids = recalled(question)
-            found = engine.memories(ids)
-            return [found[each].text for each in ids]
+            """What the tool's answer is made of: the texts, as the recall itself read them; nothing is read twice."""
+            trace = engine.recall(replace(request, query=question))
+            wanted = {each.id for each in trace.results}
+            return [row.text for row in trace.pool.rows if row.id in wanted]
 
         async def bare(call: Callable[[str], list[str]], question: str) -> None:
-            async with limiter:
-                assert await asyncio.to_thread(call, question)
+            assert await to_thread.run_sync(call, question)  # as many threads as the server's calls have
 
         async def over(question: str) -> None:
             await answer(client, "memory_search", query=question)
@@ -102,7 +110,7 @@ async def test_a_hundred_calls_beside_each_other_cost_twice_the_engine_at_most(
             await client.call_tool("memory_nothing", {})
 
         ratios, without_texts = [], []
-        for _ in range(3):
+        for _ in range(5):
             alone = await spans([lambda q=q: bare(answered, q) for q in asked])  # type: ignore[misc]
             ids = await spans([lambda q=q: bare(recalled, q) for q in asked])  # type: ignore[misc]
             transport = await spans([lambda q=q: ping(q) for q in asked])  # type: ignore[misc]
@@ -112,10 +120,11 @@ async def test_a_hundred_calls_beside_each_other_cost_twice_the_engine_at_most(
     door.close()
     print(
         "p95 of the server over the transport and the engine call that answers the same: "
-        f"{min(ratios):.2f}; over the transport and a recall whose texts are not read: {min(without_texts):.2f}"
+        f"{median(ratios):.2f}; over the transport and a recall whose texts are not taken: {median(without_texts):.2f} "
+        f"(medians of five rounds; {min(ratios):.2f} to {max(ratios):.2f})"
     )
-    assert min(ratios) < 2
-    assert min(without_texts) < 2
+    assert median(ratios) < 2
+    assert median(without_texts) < 2
 
 
 @pytest.mark.slow

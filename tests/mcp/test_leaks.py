@@ -14,7 +14,10 @@ import pytest
 from mcp import MCPError
 from mcp.client import Client
 
+from memtui.cli import open_store
+from memtui.cli.main import run
 from memtui.engine import CaseBook, Engine, open_engine
+from memtui.engine.capture import play, read_event
 from memtui.engine.discovery import create_empty
 from memtui.engine.providers.embedding_services import EmbeddingSettings
 from memtui.engine.store import word_matrix
@@ -414,3 +417,42 @@ async def test_where_the_library_counts_the_words_no_score_is_told(
         assert found[0]["probability"] is None
         assert {each["smallest_change"] for each in found[1:]} == {None}
         assert not re.search(r"\d\.\d", json.dumps(found))
+
+
+@pytest.mark.parametrize("kind", ["pro", "own", "engine"])
+def test_inject_and_hook_tell_an_agent_nothing_of_the_others(
+    kind: str,
+    embedding: EmbeddingSettings | None,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The command with what it prints, and the events of a host; by words alone and by meaning."""
+    questions = ("when does the ferry to Skye leave?", f"{CANARY} vault, keys of the harbour office")
+    for name, value in (("MODEL", "model"), ("BASE_URL", "base_url")) if embedding else ():
+        monkeypatch.setenv(f"MEMTUI_EMBEDDING_{name}", str(getattr(embedding, value)))
+    monkeypatch.setattr(open_store.open_for, "__defaults__", (lambda: NOW_MS,))  # the command's clock
+    told: dict[str, list[str]] = {}
+    for name in ("alone", "beside"):
+        store = MAKERS[kind](tmp_path / name, foreign=name == "beside")
+        for each in ("STATE", "CONFIG", "CACHE"):
+            monkeypatch.setenv(f"MEMTUI_{each}_DIR", str(tmp_path / f"{name}-{each}"))
+        answers = told[name] = []
+        for question in questions:
+            for more in ([], ["--json"], ["--pack", "900"], ["--session", "one", "--json"]):
+                code = run(["inject", question, "--store", str(store), "--as", "ops", *more])
+                out, err = capsys.readouterr()
+                assert code == 0, err
+                answers.append(f"{out}\n{err}".replace(str(store), "STORE"))
+        if kind == "engine":  # the plugin's jobs do not work on such a table
+            continue
+        state = tmp_path / f"{name}-hook"
+        state.mkdir()
+        with door_to(store, state, embedding).engine as engine:
+            for question in questions:
+                event = json.dumps({"prompt": question, "agentId": "ops", "sessionKey": "agent:ops:one"})
+                answers.append(_plain(json.dumps(play(engine, read_event("prompt_build", event), {}, state))))
+    for alone, beside in zip(told["alone"], told["beside"], strict=True):
+        assert alone == beside
+    assert "Skye" in "".join(told["beside"])
+    assert "Marigold" not in "".join(told["beside"])
