@@ -182,6 +182,33 @@ def fits(result: Any) -> None:
     assert text.count("</memories>") == 1
 
 
+@pytest.mark.parametrize(
+    ("said", "turned", "again"),
+    [
+        (
+            "I prefer tea over coffee in the morning",
+            "I prefer coffee over tea in the morning",
+            "In the morning I prefer tea over coffee",
+        ),
+        ("In Kelp Ana reports to Mira", "In Kelp Mira reports to Ana", "Ana reports to Mira in Kelp"),
+        (
+            "Ich trinke im Büro lieber Tee als Kaffee",
+            "Ich trinke im Büro lieber Kaffee als Tee",
+            "Im Büro trinke ich lieber Tee als Kaffee",
+        ),
+    ],
+)
+async def test_the_same_words_the_other_way_round_are_another_memory(
+    own: Inside, said: str, turned: str, again: str
+) -> None:
+    async with own.serve("--rw", "--as", "main") as client:
+        first = await answer(client, "memory_store", text=said)
+        other = await answer(client, "memory_store", text=turned)
+        known = await answer(client, "memory_store", text=again)
+    assert [first["action"], other["action"], known["action"]] == ["created", "created", "duplicate"]
+    assert known["id"] == first["id"]
+
+
 @pytest.mark.slow
 async def test_half_of_a_character_is_answered_in_every_argument(own: Inside) -> None:
     """A host in JavaScript writes one so; the SDK alone leaves the line without an answer, and the host waits."""

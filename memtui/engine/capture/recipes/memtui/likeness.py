@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
 _WORDS = re.compile(
@@ -264,11 +264,44 @@ def same(left: str, right: str, cosine: float | None = None) -> bool:
     if not one or not other or _CJK.search(left) or _CJK.search(right):
         return False
     if one == other:
-        return True
+        return not _turned_round(left, right)
     if cosine is None or cosine < 0.96:
         return False
     differ = one ^ other
-    return len(differ) <= 2 and not any(_is_particular(word, left, right) for word in differ)
+    if len(differ) > 2 or any(_is_particular(word, left, right) for word in differ):
+        return False
+    return not _turned_round(left, right)
+
+
+_WAYS = frozenset(
+    (
+        *("over", "than", "to", "from", "before", "after", "instead", "into", "against", "via"),
+        *("als", "vor", "nach", "von", "zu", "statt", "gegen"),
+    )
+)
+"""What stands before the one of two that is behind, or meant: "tea over coffee", "reports to Mira"."""
+
+
+def _turned_round(left: str, right: str) -> bool:
+    """Whether two texts of the same words have them the other way round: coffee over tea is not tea over coffee."""
+    one, other = _ways(left), _ways(right)
+    all_one, all_other = words_of(left), words_of(right)
+    return any(
+        one[way] != other[way] and one[way] <= all_other and other[way] <= all_one
+        for way in one.keys() & other.keys()
+    )
+
+
+@lru_cache(maxsize=65_536)
+def _ways(text: str) -> Mapping[str, frozenset[str]]:
+    """Of each word that has a direction the content words that come next."""
+    words = _WORDS.findall(text.lower())
+    found: dict[str, frozenset[str]] = {}
+    for at, way in enumerate(words):
+        if way in _WAYS:
+            meant = next((_stem(word) for word in words[at + 1 :] if word not in _FILLERS), "")
+            found[way] = found.get(way, frozenset()) | {meant}
+    return found
 
 
 def _is_particular(word: str, left: str, right: str) -> bool:
