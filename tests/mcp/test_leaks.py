@@ -428,7 +428,11 @@ def test_inject_and_hook_tell_an_agent_nothing_of_the_others(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """The command with what it prints, and the events of a host; by words alone and by meaning."""
-    questions = ("when does the ferry to Skye leave?", f"{CANARY} vault, keys of the harbour office")
+    questions = (
+        "when does the ferry to Skye leave?",
+        f"{CANARY} vault, keys of the harbour office",
+        "Thursdays or ferry or blue",  # whose words are as rare among its own, and not in the table
+    )
     for name, value in (("MODEL", "model"), ("BASE_URL", "base_url")) if embedding else ():
         monkeypatch.setenv(f"MEMTUI_EMBEDDING_{name}", str(getattr(embedding, value)))
     monkeypatch.setattr(open_store.open_for, "__defaults__", (lambda: NOW_MS,))  # the command's clock
