@@ -123,7 +123,7 @@ def time_span(seconds: float) -> str:
     if not math.isfinite(seconds):
         return "an unknown time"
     seconds = max(0.0, seconds)
-    if seconds < 99.5:
+    if seconds < 99.5 and seconds != 60:  # a whole minute is said as one
         return f"{seconds:.1f} s" if 0 < seconds < 9.95 and round(seconds, 1) % 1 else f"{seconds:.0f} s"
     if seconds < 5_970:
         return f"{seconds / 60:.0f} min"
