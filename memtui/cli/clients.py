@@ -106,10 +106,7 @@ def _list(register: ClientRegister, args: argparse.Namespace) -> int:
             (
                 each.name,
                 "paused" if each.paused else "in",
-                ", ".join(each.reads)
-                if each.reads is not None
-                else f"global, agent:{each.agent or each.name}",
-                {None: f"agent:{each.agent or each.name}", "": "–"}.get(each.writes, str(each.writes)),
+                *_rights(each),
                 f"{each.rate}/min" if each.rate else "–",
                 moment(each.added_ms) if each.added_ms else "–",
             )
@@ -118,3 +115,12 @@ def _list(register: ClientRegister, args: argparse.Namespace) -> int:
         ("client", "is", "reads", "writes", "rate", "since"),
     )
     return 0
+
+
+def _rights(client: Client) -> tuple[str, str]:
+    """What a client reads and writes; one without a token has the rights of the options that it was started with."""
+    own = "as it started" if not client.token_hash and not client.agent else ""
+    scope = f"agent:{client.agent or client.name}"
+    reads = own or f"global, {scope}" if client.reads is None else ", ".join(client.reads)
+    writes = own or scope if client.writes is None else client.writes or "–"
+    return reads, writes

@@ -180,6 +180,15 @@ def test_sessions_whose_events_are_under_way_at_once_keep_what_each_of_them_know
             assert (FACT in told["prependContext"]) == shown
 
 
+def test_a_client_known_by_its_name_alone_has_the_rights_that_it_started_with(host: Host) -> None:
+    host.call("clients", "pause", "mcp:ops")
+    host.call("clients", "add", "codex")
+    told = host.call("clients").stdout
+    assert "agent:mcp:ops" not in told
+    assert "as it started" in told
+    assert "global, agent:codex" in told
+
+
 @pytest.mark.slow
 def test_a_prompt_waits_for_no_other_writer(host: Host) -> None:
     """A lock that a program holds or left would keep each prompt for a minute, and leave it without its block."""
