@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from memtui.cli.open_store import open_for
-from memtui.cli.output import print_json, print_table, print_text
+from memtui.cli.output import print_json, print_table, print_text, tell_wait
 from memtui.cli.show import moment
 from memtui.engine import History, UsageError, explain
 from memtui.paths import state_dir
@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
         question = next((each for each in every if each.number == args.again), None)
         if question is None:
             raise UsageError(f"There is no question {args.again} of this store.", fix="See: memtui history.")
-        trace = engine.recall(explain.again(question, history))
+        trace = engine.recall(explain.again(question, history), tell_wait)
         if args.json:
             print_json(trace.as_json(explain=False))
         else:

@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from memtui.cli.open_store import open_for
-from memtui.cli.output import print_json, print_text
+from memtui.cli.output import print_json, print_text, tell_wait
 from memtui.engine import RecallRequest, Trace, UsageError, explain
 from memtui.engine.access import scope_of
 from memtui.engine.discovery import (
@@ -67,7 +67,8 @@ def run(args: argparse.Namespace) -> int:
             source=recipe.hook or UNSET,
             own_words=True,
             limit=PACK_POOL if args.pack is not None else None,
-        )
+        ),
+        tell_wait,
     )
     if args.pack is not None:
         return _packed(trace, args, engine.now_ms)

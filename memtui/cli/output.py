@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePath
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from memtui.engine import (
     MemtuiError,
@@ -16,6 +16,9 @@ from memtui.engine import (
     mask,
     one_line,
 )
+
+if TYPE_CHECKING:
+    from memtui.engine import StageSummary
 
 _DEEP = 200
 """No answer of ours is nested deeper; what a memory holds may be."""
@@ -134,6 +137,12 @@ def error(failure: MemtuiError, lines: Iterable[str] = ()) -> None:
 def warning(message: str) -> None:
     """Print something that a person should know to standard error."""
     _say("warning", "33", message)
+
+
+def tell_wait(stage: StageSummary) -> None:
+    """Print to standard error what an answer waits for, before it is there: to be given to a recall."""
+    if stage.begins:
+        warning(stage.note)
 
 
 def _say(word: str, colour: str, message: str) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from memtui.cli.open_store import open_for
-from memtui.cli.output import print_json, print_table, print_text, warning
+from memtui.cli.output import print_json, print_table, print_text, tell_wait, warning
 from memtui.cli.question_options import add_question_options, request_of
 from memtui.cli.show import moment
 from memtui.engine import MemtuiError, UsageError, clean, counted, explain, request_from
@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
     if args.replay is not None:
         return replay(engine, args.replay, as_json=args.json)
     request = request_of(args)
-    trace = engine.recall(request)
+    trace = engine.recall(request, tell_wait)
     if args.save is not None:
         save(engine, trace, args.save, texts=not args.no_text)
     block = explain.injected(trace) if args.injected else None
@@ -139,7 +139,7 @@ def _batch(engine: Engine, path: str) -> int:
                 continue
             try:
                 line.encode("utf-8")
-                trace = engine.recall(request_from(line))
+                trace = engine.recall(request_from(line), tell_wait)
                 document = trace.as_json() | {"disagreements": _disagreements(trace)}
             except UnicodeEncodeError:
                 failed += 1

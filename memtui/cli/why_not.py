@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from memtui.cli.open_store import open_for
-from memtui.cli.output import print_json, print_text
+from memtui.cli.output import print_json, print_text, tell_wait
 from memtui.cli.question_options import add_question_options, request_of
 from memtui.cli.show import moment
 from memtui.engine import CaseBook, counted, explain
@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Ask, look for the memory, print."""
     engine = open_for(args)
-    trace = engine.recall(request_of(args))
+    trace = engine.recall(request_of(args), tell_wait)
     memory = explain.resolve(engine, args.id)
     verdict = explain.why_not_in(engine, trace, memory, changes=not args.no_changes)
     cured = None

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from memtui.engine.recall import answer
 from tests.cli.conftest import Run
 from tests.engine.object_storage import BUCKET, object_service, settings_text
 
@@ -178,3 +179,19 @@ def test_two_consoles_see_and_undo_each_others_changes(
     done(here, "undo", "3", "--yes")
     assert done(there, "ls")["total"] == 121
     assert not list(tmp_path.rglob("journal.sqlite"))
+
+
+def test_what_a_question_fetches_is_said_on_standard_error(
+    home: Path, memtui: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(answer, "FAR_VECTORS", 1)
+    home_file = home / ".config" / "memtui" / "config.toml"
+    home_file.write_text(home_file.read_text("utf-8").replace("/team", "/fetched"), encoding="utf-8")
+    assert memtui(home, "new", "team")[0] == 0
+    for text in ("the bastion listens on port 8443", "the kiln is fired on Mondays"):
+        assert memtui(home, "add", text, "--store", "team")[0] == 0
+    for words in (("recall", "bastion port"), ("inject", "bastion port")):
+        code, out, err = memtui(home, *words, "--store", "team", "--json")
+        assert code == 0, err
+        assert "fetching 2 vectors (0 MB) from object storage, once" in err
+        json.loads(out)

@@ -12,6 +12,7 @@ import pytest
 
 from memtui.engine.dialects.memtui import own_schema
 from memtui.engine.providers.static_embedder import bundled
+from memtui.engine.recall import answer
 from memtui.engine.store.create import create_own
 from memtui.engine.store.open import open_store
 from memtui.settings import load_settings
@@ -143,19 +144,43 @@ def held_texts(service: str, name: str) -> Counter[str]:
     return Counter(text for batch in store.scan(["text"]) for text in batch.column("text").to_pylist())
 
 
-@pytest.mark.slow
-async def test_edit_import_and_undo_over_a_slow_and_unsteady_way(
-    service: str, proxy: CountingProxy, tmp_path: Path
-) -> None:
-    """Every request 20 ms late, one in a hundred refused, one in two hundred cut off in its middle."""
-    model = bundled()
-    table = rows(300)
+def embedded(count: int) -> pa.Table:
+    """So many memories with vectors of the bundled model."""
+    model, table = bundled(), rows(count)
     vectors = model.embed_passages(table.column("text").to_pylist())
     table = table.drop_columns(["vector"]).append_column(
         "vector", pa.FixedSizeListArray.from_arrays(pa.array(vectors.reshape(-1)), model.dims)
     )
     schema = own_schema(model.dims)
-    create_own(f"s3://{BUCKET}/worn", table.select(schema.names).cast(schema), options(service))
+    return table.select(schema.names).cast(schema)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 50)])
+async def test_what_a_question_fetches_is_shown_while_it_is_asked_and_can_be_stopped(
+    service: str, proxy: CountingProxy, tmp_path: Path, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(answer, "FAR_VECTORS", 100)
+    create_own(f"s3://{BUCKET}/asked{size[0]}", embedded(300), options(service))
+    app = far_app(proxy, tmp_path, name=f"asked{size[0]}")
+    async with app.run_test(size=size) as pilot:
+        await settle(pilot)
+        await press(pilot, "3")
+        proxy.held = threading.Event()
+        await pilot.press(*"weir", "enter")
+        await until(pilot, lambda: "fetching 300 vectors" in screen_text(app))
+        assert "esc" in screen_text(app)
+        await pilot.press("escape")
+        proxy.held.set()
+        await settle(pilot)
+        assert "fetching 300 vectors" not in screen_text(app)
+
+
+@pytest.mark.slow
+async def test_edit_import_and_undo_over_a_slow_and_unsteady_way(
+    service: str, proxy: CountingProxy, tmp_path: Path
+) -> None:
+    """Every request 20 ms late, one in a hundred refused, one in two hundred cut off in its middle."""
+    create_own(f"s3://{BUCKET}/worn", embedded(300), options(service))
     before = held_texts(service, "worn")
     notes = [
         "The kiln is fired on Mondays.",

@@ -11,7 +11,7 @@ from memtui.engine.recall.recipes.registry import recipe_named
 from memtui.engine.recall.record import Trace
 from memtui.engine.recall.request import RecallRequest
 from memtui.engine.recall.store_search import rows_searched
-from memtui.engine.recall.trace import OnStage
+from memtui.engine.recall.trace import FETCH, OnStage, StageSummary
 
 FAR_VECTORS = 50_000
 """Vectors on object storage that are searched one and all without a word."""
@@ -36,6 +36,11 @@ def recall(
     outside = outside or context.outside(request.table_version)
     if request.own_words:
         outside = outside.counting(rows_searched(outside.pin.dialect, request.scopes, request.owners))
+    if waits := _waits_for(request, context, outside):
+        if on_stage is not None:
+            on_stage(StageSummary(FETCH, "fetch vectors", "operation", outside.pin.rows, 0, 0.0, note=waits))
+        if recipe.searches_held_vectors and outside.pin.vectors_in_memory:
+            outside.pin.hold_vectors(cancel.check if cancel is not None else lambda: None)
     trace = recipe.run(request, context, outside, on_stage, cancel)
     warnings = (*trace.warnings, *_far_search(outside))
     return replace(
@@ -51,13 +56,29 @@ def read_ahead(request: RecallRequest, context: RecallContext, cancel: CancelTok
         recipe.read_ahead(request, context, context.outside(request.table_version), cancel)
 
 
+def _waits_for(request: RecallRequest, context: RecallContext, outside: IoCache) -> str:
+    """What a question has to fetch over the network before it is answered, in words; empty where that is little."""
+    by_meaning = request.query_vector is not None or (context.embed is not None and not context.no_embedder)
+    pin = outside.pin
+    if request.lanes or not by_meaning or not pin.on_object_storage or pin.dims is None or pin.holds_vectors:
+        return ""
+    rows = pin.outside_vector_index
+    if rows <= FAR_VECTORS:
+        return ""
+    often = "once" if pin.vectors_in_memory else "for each question"
+    return f"fetching {_vectors(rows, pin.dims)} from object storage, {often}: no index leads the search"
+
+
+def _vectors(rows: int, dims: int) -> str:
+    return f"{rows:,} vectors ({4 * rows * dims / 1e6:,.0f} MB)"
+
+
 def _far_search(outside: IoCache) -> tuple[str, ...]:
     """A word where a search by meaning fetched many vectors over the network."""
     rows = outside.far_vectors_read()
     if rows <= FAR_VECTORS:
         return ()
-    megabytes = 4 * rows * (outside.pin.dims or 0) / 1e6
-    fetched = f"{rows:,} vectors ({megabytes:,.0f} MB)"
+    fetched = _vectors(rows, outside.pin.dims or 0)
     if outside.pin.vectors_in_memory:
         how = f"{fetched} were fetched from object storage, and are held while memtui runs"
     else:

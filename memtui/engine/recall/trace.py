@@ -17,6 +17,10 @@ SCHEMA = "memtui.recall.v1"
 StageKind = Literal["operation", "search", "score", "filter", "order"]
 
 
+FETCH = "fetch_vectors"
+"""The stage that is told as it begins: vectors are fetched over the network."""
+
+
 @dataclass(frozen=True, slots=True)
 class StageSummary:
     """One stage: how many candidates went in and came out, and how long it took."""
@@ -34,9 +38,14 @@ class StageSummary:
     params: Mapping[str, Any] = field(default_factory=dict)
     """The parameters the stage ran with."""
 
+    @property
+    def begins(self) -> bool:
+        """Whether it is told before it is done: `note` says what the answer waits for."""
+        return self.name == FETCH
+
 
 OnStage = Callable[[StageSummary], None]
-"""Told of every stage as it ends."""
+"""Told of every stage as it ends, and before that of what takes long (`StageSummary.begins`)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -408,6 +408,11 @@ class Snapshot:
         """Whether the vectors of this version are in memory already."""
         return self._vectors is not None and self.vectors_in_memory and self._vectors.holds(self.version)
 
+    def hold_vectors(self, check: Callable[[], None]) -> None:
+        """Read the vectors into memory, where they are not there yet; `check` may raise between two batches."""
+        assert self._vectors is not None  # asked only where `vectors_in_memory`
+        self._vectors.matrix(self, check)
+
     def held_vectors(self, row_ids: Sequence[int]) -> Mapping[int, Any]:
         """The vectors of these rows by row id, out of memory; none of a row without a usable one.
 

@@ -16,7 +16,7 @@ import numpy as np
 from memtui.engine.core.products import row_products
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     import pyarrow as pa
 
@@ -126,14 +126,17 @@ class VectorCache:
         self.read = 0
         """Vectors read from the table so far."""
 
-    def matrix(self, pin: Pinned) -> VectorMatrix:
-        """The matrix of this version, made of the kept one and of what it has not read yet."""
+    def matrix(self, pin: Pinned, check: Callable[[], None] = lambda: None) -> VectorMatrix:
+        """The matrix of this version, made of the kept one and of what it has not read yet.
+
+        `check` may raise between two batches; nothing is kept of what was read then.
+        """
         with self._lock:
             if self._kept is None or self._kept.version != pin.version:
-                self._kept = self._advanced(pin, self._kept)
+                self._kept = self._advanced(pin, self._kept, check)
             return self._kept
 
-    def _advanced(self, pin: Pinned, old: VectorMatrix | None) -> VectorMatrix:
+    def _advanced(self, pin: Pinned, old: VectorMatrix | None, check: Callable[[], None]) -> VectorMatrix:
         addresses, row_ids = addressed(pin, None)
         dims = pin.dims or 1
         units = np.full((len(addresses), dims), np.nan, np.float32)
@@ -145,7 +148,7 @@ class VectorCache:
             units[~fresh] = old.units[at[~fresh]]
             lengths[~fresh] = old.lengths[at[~fresh]]
         if fresh.all():
-            self._fill(pin, addresses, units, lengths)
+            self._fill(pin, addresses, units, lengths, check)
         else:
             self._take(pin, np.flatnonzero(fresh), row_ids, units, lengths)
         units.setflags(write=False)
@@ -155,10 +158,13 @@ class VectorCache:
         """Whether the vectors of this version are in memory now."""
         return self._kept is not None and self._kept.version == version
 
-    def _fill(self, pin: Pinned, addresses: Addresses, units: Units, lengths: Units) -> None:
+    def _fill(
+        self, pin: Pinned, addresses: Addresses, units: Units, lengths: Units, check: Callable[[], None]
+    ) -> None:
         """Every vector, in the order of the files."""
         column = str(pin.dialect.columns.vector)
         for batch in pin.scan([column, ADDRESS], batch_size=BATCH):
+            check()
             places = np.searchsorted(addresses, batch.column(ADDRESS).to_numpy(zero_copy_only=False))
             self._put(batch.column(column), places, units, lengths)
 

@@ -47,6 +47,8 @@ class Recipe(RecipeInfo):
     """Its own settings that decide what becomes a candidate, the others only weigh candidates; None: any may."""
     guards: tuple[Guard, ...] = ()
     """What it asks of every memory, whatever the question, in order."""
+    searches_held_vectors: bool = False
+    """Whether it searches by cosine, and so finds vectors that are held in memory good enough."""
     double_encoded: bool = False
     """Whether it reads metadata that was encoded twice as what it holds."""
     counts_alike: bool = False

@@ -129,11 +129,12 @@ class ListPanel(BoundPanel[RecallState]):
 
     def part(self, state: RecallState) -> tuple[object, ...]:
         session = self.session
-        found = (state.trace, state.phase, state.error, session.engine, session.phase, session.info)
+        found: tuple[object, ...] = (state.trace, state.phase, state.waits, state.error)
+        found += (session.engine, session.phase, session.info)
         return (*found, state.stale, state.selected, self.app.size.width)
 
     def paint_part(self, state: RecallState) -> None:
-        listed = self.part(state)[:6]
+        listed = self.part(state)[:7]
         if (
             any(one is not other for one, other in zip(listed, self._listed, strict=False))
             or not self._listed

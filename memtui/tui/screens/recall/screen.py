@@ -257,6 +257,10 @@ class RecallScreen(BaseScreen):
     def _have_stage(self, summary: object) -> None:
         if isinstance(summary, StageSummary):
             self.state = reduce.add_stage(self.state, summary)
+            if (
+                summary.begins and self.state.trace is not None
+            ):  # an older answer stands where it would be said
+                self.flash(f"{summary.note}; {host(self).keys.cap('recall.back')} stops", "note")
 
     def _have_answer(self, trace: Trace) -> None:
         self.state = reduce.finish(self.state, trace)

@@ -94,6 +94,12 @@ class RecallState:
     """What was being typed before walking through the history."""
 
     @property
+    def waits(self) -> str:
+        """What the question waits for, where that takes long; empty otherwise."""
+        running = self.stages if self.phase == "running" else ()
+        return next((stage.note for stage in running if stage.begins), "")
+
+    @property
     def stale(self) -> bool:
         """Whether the screen shows an answer to another question than the one that is asked."""
         return self.trace is not None and self.phase in ("running", "failed")

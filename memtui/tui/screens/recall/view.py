@@ -85,14 +85,16 @@ def results_state(state: RecallState, session: Session, recipes: Sequence[Recipe
             ),
         )
     if state.trace is None:
-        return (
-            State("loading", "asking", skeleton=True)
-            if state.phase == "running"
-            else _nothing_asked(session, recipes, state.history)
-        )
+        return asking(state) if state.phase == "running" else _nothing_asked(session, recipes, state.history)
     if state.trace.results or state.trace.failure is not None:
         return None
     return nothing(state.trace, [recipe.name for recipe in recipes])
+
+
+def asking(state: RecallState) -> State:
+    """A question is being answered; what takes long of it is said before it is done, with the way to stop."""
+    facts = (("waits for", state.waits), ("stop", "{recall.back}")) if state.waits else ()
+    return State("loading", "asking", facts, skeleton=True)
 
 
 def _no_store(session: Session) -> State:

@@ -430,6 +430,7 @@ RECIPES = (
         prompt="as the plugin",
         finding=frozenset({"memtui.pool", "memtui.following", "memtui.profile"}),
         guards=("inactive", "expired", "state"),
+        searches_held_vectors=True,
         double_encoded=True,
         counts_alike=True,
     ),

@@ -26,6 +26,7 @@ def _recipe(staged: StagedRecipe, title: str, description: str, **more: Any) -> 
             "idle": idle,
             "block": "retrieval",
             "search_space": SEARCH_SPACE,
+            "searches_held_vectors": True,
             "source": staged.source,
             "family": "pro",
             "prompt": "plugin",
