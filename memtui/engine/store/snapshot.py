@@ -377,10 +377,7 @@ class Snapshot:
 
     @cached_property
     def vectors_in_memory(self) -> bool:
-        """Whether `nearest` can answer: a table small enough, without an index on its vectors, and no service's.
-
-        On object storage, too: there each question would fetch all of them again.
-        """
+        """Whether `nearest` can answer: a small table here or on object storage, its vectors without an index."""
         from memtui.engine.store.vector_matrix import MOST_BYTES
 
         near = self.folder is not None or self.on_object_storage
@@ -414,10 +411,7 @@ class Snapshot:
         self._vectors.matrix(self, check)
 
     def held_vectors(self, row_ids: Sequence[int]) -> Mapping[int, Any]:
-        """The vectors of these rows by row id, out of memory; none of a row without a usable one.
-
-        They are read where they are not there yet: asked only where `vectors_in_memory`.
-        """
+        """The usable vectors of these rows by row id, read where they are not held; where `vectors_in_memory`."""
         assert self._vectors is not None
         return self._vectors.matrix(self).stored(row_ids)
 
