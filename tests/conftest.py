@@ -52,12 +52,17 @@ _FOLDERS: Counter[str] = Counter()
 def _fresh_folder(tmp_path_factory: pytest.TempPathFactory, name: str) -> Path:
     """A folder named as pytest would name it, by a count that is kept.
 
-    pytest looks through the folders of all tests before for a free number: ten milliseconds after some thousands.
+    pytest looks through the folders of all tests before for a free number: ten milliseconds after some thousands. The
+    count goes past what pytest made itself, for an archive of this name, and past names that end in a number.
     """
-    folder = tmp_path_factory.getbasetemp() / f"{name}{_FOLDERS[name]}"
-    _FOLDERS[name] += 1
-    folder.mkdir(mode=0o700)
-    return folder
+    while True:
+        folder = tmp_path_factory.getbasetemp() / f"{name}{_FOLDERS[name]}"
+        _FOLDERS[name] += 1
+        try:
+            folder.mkdir(mode=0o700)
+        except FileExistsError:
+            continue
+        return folder
 
 
 @pytest.fixture
