@@ -1,13 +1,15 @@
-"""Drives the app on a store and measures each turn of its event loop: `python smooth_keys.py FOLDER KEYS`.
+"""Drives the app on a store and measures each turn of its event loop: `python smooth_keys.py FOLDER KEYS [once]`.
 
 Prints JSON: the milliseconds of processor time that a turn took, for each screen, when it was opened for the first
 time and while KEYS keys were pressed on it. While a turn lasts no key is heard, so the longest is how late one can be.
-Other programs on the machine do not count, nor do the threads that read the store.
+Other programs on the machine do not count, nor do the threads that read the store. With `once` the garbage collector
+leaves alone what was there at the start, and works when it likes from then on.
 """
 
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import os
 import sys
@@ -21,6 +23,7 @@ from textual import events
 
 from memtui.tui.app import MemtuiApp
 from memtui.tui.startup.open_store import opener
+from memtui.tui.startup.preload import GcTuning, load_all
 
 NOW_MS = 1_788_264_000_000
 
@@ -59,6 +62,14 @@ STOPS = (
 )
 QUESTION = "which database for a new service"
 WAIT_S = 120.0
+
+
+class OneFreeze(GcTuning):
+    """Loads ahead as the app does; of the collector, nothing but one freeze after the start."""
+
+    def begin(self) -> None:
+        gc.freeze()
+        self._app.run_worker(lambda: load_all(self._stop), thread=True, group="ahead", exit_on_error=False)
 
 
 class Turns:
@@ -134,9 +145,11 @@ async def opened(app: MemtuiApp, turns: Turns, stop: Stop) -> None:
         await at_work(app)
 
 
-async def drive(folder: str, keys: int) -> dict[str, Any]:
+async def drive(folder: str, keys: int, *, once: bool = False) -> dict[str, Any]:
     real = opener({}, Path(folder), writable=True)
     app = MemtuiApp(folder, opener=real, now=lambda: NOW_MS, environ=dict(os.environ), steady=True)
+    if once:
+        app._steady = OneFreeze(app)
     found: dict[str, Any] = {}
     async with app.run_test(size=(160, 48)):
         turns = Turns(asyncio.get_running_loop())
@@ -180,12 +193,12 @@ def unit_ms() -> float:
     return sorted(spent)[len(spent) // 2]
 
 
-def main(folder: str, keys: int) -> None:
+def main(folder: str, keys: int, *, once: bool = False) -> None:
     before = unit_ms()
-    found = asyncio.run(drive(folder, keys))
+    found = asyncio.run(drive(folder, keys, once=once))
     found["unit_ms"] = (before + unit_ms()) / 2
     print(json.dumps(found))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]))
+    main(sys.argv[1], int(sys.argv[2]), once="once" in sys.argv[3:])
