@@ -183,7 +183,13 @@ def _once(change_set: ChangeSet, bench: Applier, detail: Mapping[str, Any] | Non
             undoes=change_set.undoes,
             detail=_described(change_set, bench.client, detail),
         )
-        after = _committed(material, writer, journal, entry)
+        after = committed(
+            lambda: writer.commit(material.updates, material.adds, material.deletes),
+            lambda: material.images,
+            writer,
+            journal,
+            entry,
+        )
         outcome = _settled(change_set, material, bench, hold, _Commit(entry, before, after, rows))
         writer.fold_words(single=True)
         return outcome
@@ -224,14 +230,20 @@ def _current(change_set: ChangeSet, writer: Writer, version: int) -> tuple[pa.Ta
     return writer.rows(change_set.ids), False
 
 
-def _committed(material: MaterializedRows, writer: Writer, journal: Journal, entry: int) -> int:
-    """Commit; when that fails, look whether it is there all the same, and drop the entry when it is not."""
+def committed(
+    commit: Callable[[], int], images: Callable[[], RowImages], writer: Writer, journal: Journal, entry: int
+) -> int:
+    """Commit, and return the version made. When that fails, look whether the rows are there all the same.
+
+    `images` are the rows before and after, by which that is seen. The entry of a commit that left nothing is
+    dropped; one of which nothing sure can be said is marked as interrupted. Raises what the commit raised.
+    """
     try:
-        return writer.commit(material.updates, material.adds, material.deletes)
+        return commit()
     except MemtuiError:
         try:
             version = writer.newest()
-            found = whereabouts(material.images, writer)
+            found = whereabouts(images(), writer)
         except MemtuiError:
             journal.mark(entry, "interrupted")
             raise

@@ -70,14 +70,8 @@ class JournalFile:
         shared = self._joined()
         with shared.lock, self._explained():
             db = shared.connection()
-            db.execute("BEGIN IMMEDIATE")
-            try:
+            with transaction(db):
                 yield db
-                db.execute("COMMIT")
-            except BaseException:
-                if db.in_transaction:
-                    db.execute("ROLLBACK")
-                raise
 
     def fold(self) -> None:
         """Move what the write-ahead log holds into the file."""
@@ -193,6 +187,19 @@ def _inode(path: Path) -> int:
         return path.stat().st_ino
     except FileNotFoundError:
         return -1
+
+
+@contextmanager
+def transaction(db: sqlite3.Connection) -> Iterator[None]:
+    """A transaction that waits for other writers first, and which an exception takes back."""
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        db.execute("COMMIT")
+    except BaseException:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        raise
 
 
 def check_layout(db: sqlite3.Connection, where: str) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from memtui.engine.changes.journal import Journal
-from memtui.engine.changes.journal_file import prepare
+from memtui.engine.changes.journal_file import prepare, transaction
 from memtui.engine.core.errors import MemtuiError
 
 if TYPE_CHECKING:
@@ -59,14 +59,8 @@ class _ObjectFile:
             self._pull()
             db = self._db
             assert db is not None
-            db.execute("BEGIN IMMEDIATE")
-            try:
+            with transaction(db):
                 yield db
-                db.execute("COMMIT")
-            except BaseException:
-                if db.in_transaction:
-                    db.execute("ROLLBACK")
-                raise
             try:
                 self._tag = self._objects.put(OBJECT, db.serialize(), tag=self._tag)
             except BaseException:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine.changes.applied_state import AppliedState, whereabouts
+from memtui.engine.changes.apply import committed
 from memtui.engine.changes.journal import RowImages
 from memtui.engine.core.errors import MemtuiError, RefusedError
 from memtui.engine.core.text import counted
@@ -147,6 +147,8 @@ def add_all(
     The journal keeps id, text and scope of each, enough to find it again and to see whether somebody changed
     it since; the rows themselves go from the spool into the table without passing through memory.
     """
+    import pyarrow as pa
+
     from memtui.engine.transfer.importing.import_plan import ACTION, ImportResult, title
 
     bench = curator.bench
@@ -173,7 +175,10 @@ def add_all(
             count=len(adds),
             added=_image(plan, adds, ids, schema),
         )
-        after = _committed(writer, plan, adds, vectors, ids, schema, curator, entry)
+        stream: Any = pa.RecordBatchReader.from_batches(schema, new_rows(plan, adds, vectors, schema, ids))
+        after = committed(
+            lambda: writer.commit(None, stream, ()), lambda: journal.images(entry), writer, journal, entry
+        )
         if after == before + 1:
             _verify(writer, rows + len(adds))
         journal.applied(entry, after)
@@ -204,39 +209,6 @@ def _nothing_there(writer: Writer, ids: pa.ChunkedArray) -> None:
             f"Some of these memories have come into {writer.where} meanwhile.",
             fix="Plan the import again; nothing was written.",
         )
-
-
-def _committed(
-    writer: Writer,
-    plan: ImportPlan,
-    adds: NDArray[np.int64],
-    vectors: NDArray[np.float32] | None,
-    ids: Mapping[int, str],
-    schema: pa.Schema,
-    curator: Curator,
-    entry: int,
-) -> int:
-    import pyarrow as pa
-
-    journal = curator.bench.journal
-    batches: Iterator[pa.RecordBatch] = new_rows(plan, adds, vectors, schema, ids)
-    stream: Any = pa.RecordBatchReader.from_batches(schema, batches)
-    try:
-        return writer.commit(None, stream, ())
-    except MemtuiError:
-        try:
-            version = writer.newest()
-            found = whereabouts(journal.images(entry), writer)
-        except MemtuiError:
-            journal.mark(entry, "interrupted")
-            raise
-        if found is AppliedState.WHOLE:
-            return version
-        if found is AppliedState.NOTHING:
-            journal.drop(entry)
-        else:
-            journal.mark(entry, "interrupted")
-        raise
 
 
 def _verify(writer: Writer, rows: int) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from memtui.engine.access import ScopePolicy
 from memtui.engine.capture.draft import StoredRow
 from memtui.engine.capture.recipes.pro.recall import Recalled, recall_rows, shown
-from memtui.engine.capture.recipes.pro.tools import Answer, Caller, denied, find_row
+from memtui.engine.capture.recipes.pro.tools import Answer, Caller, find_row, scopes_asked
 from memtui.engine.capture.recipes.pro.world import World
 from memtui.engine.capture.stages.matching import pattern
 from memtui.engine.core.javascript import to_fixed, trim
@@ -92,12 +92,9 @@ def memory_list(world: World, caller: Caller, params: Mapping[str, Any]) -> Answ
 
 def memory_stats(world: World, caller: Caller, params: Mapping[str, Any]) -> Answer:
     """Counts by scope and category: scope."""
-    scopes = world.policy.store_filter(caller.agent)
-    scope = params.get("scope")
-    if isinstance(scope, str) and scope:
-        if not world.policy.is_accessible(scope, caller.agent):
-            return denied(scope)
-        scopes = [scope]
+    scopes = scopes_asked(world, caller, params)
+    if isinstance(scopes, Answer):
+        return scopes
     rows = world.draft.rows(scopes)
     by_scope: dict[str, int] = {}
     by_category: dict[str, int] = {}
@@ -194,12 +191,9 @@ def _archived(reason: str, now_ms: int) -> dict[str, Any]:
 
 def memory_compact(world: World, caller: Caller, params: Mapping[str, Any]) -> Answer:
     """Archive older rows of the same category and abstract: dryRun (default), limit, scope."""
-    scopes = world.policy.store_filter(caller.agent)
-    scope = params.get("scope")
-    if isinstance(scope, str) and scope:
-        if not world.policy.is_accessible(scope, caller.agent):
-            return denied(scope)
-        scopes = [scope]
+    scopes = scopes_asked(world, caller, params)
+    if isinstance(scopes, Answer):
+        return scopes
     limit = _whole(params.get("limit"), 200, 20, 1000)
     rows = _newest(world, scopes)[:limit]
     kept: dict[str, StoredRow] = {}

@@ -10,7 +10,7 @@ from memtui.engine.capture.draft import StoredRow
 from memtui.engine.capture.recipes.pro.management_tools import DEFAULT_RETRIEVAL
 from memtui.engine.capture.recipes.pro.mirror import iso
 from memtui.engine.capture.recipes.pro.recall import recall_rows
-from memtui.engine.capture.recipes.pro.tools import Answer, Caller, cut, denied
+from memtui.engine.capture.recipes.pro.tools import Answer, Caller, cut, scopes_asked
 from memtui.engine.capture.recipes.pro.world import World
 from memtui.engine.capture.stages.matching import pattern
 from memtui.engine.core.javascript import trim
@@ -104,12 +104,9 @@ def _used(world: World, row: StoredRow) -> None:
 
 def memory_fact_query(world: World, caller: Caller, params: Mapping[str, Any]) -> Answer:
     """What was true of a fact at a time: query or factKey, at (ISO), includeHistory, limit, scope."""
-    scopes = world.policy.store_filter(caller.agent)
-    scope = params.get("scope")
-    if isinstance(scope, str) and scope:
-        if not world.policy.is_accessible(scope, caller.agent):
-            return denied(scope)
-        scopes = [scope]
+    scopes = scopes_asked(world, caller, params)
+    if isinstance(scopes, Answer):
+        return scopes
     key, query = str(params.get("factKey") or ""), str(params.get("query") or "")
     if not key and not query:
         return Answer("Provide query or factKey.", {"error": "missing_selector"})

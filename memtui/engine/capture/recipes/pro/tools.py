@@ -75,6 +75,17 @@ def denied(scope: str) -> Answer:
     )
 
 
+def scopes_asked(world: World, caller: Caller, params: Mapping[str, Any]) -> list[str] | Answer | None:
+    """The scopes that a call is about: the one it names, or all that its agent may read (None for every one).
+
+    An Answer where the agent may not use the named one.
+    """
+    scope = params.get("scope")
+    if not (isinstance(scope, str) and scope):
+        return world.policy.store_filter(caller.agent)
+    return [scope] if world.policy.is_accessible(scope, caller.agent) else denied(scope)
+
+
 def memory_store(world: World, caller: Caller, params: Mapping[str, Any]) -> Answer:
     """Store a text: text, importance, category, scope, force."""
     text = str(params.get("text") or "")
@@ -441,12 +452,9 @@ def _in_place(
 
 def memory_forget(world: World, caller: Caller, params: Mapping[str, Any]) -> Answer:
     """Delete a memory: memoryId, or query where exactly one row answers it well; scope."""
-    scopes = world.policy.store_filter(caller.agent)
-    scope = params.get("scope")
-    if isinstance(scope, str) and scope:
-        if not world.policy.is_accessible(scope, caller.agent):
-            return denied(scope)
-        scopes = [scope]
+    scopes = scopes_asked(world, caller, params)
+    if isinstance(scopes, Answer):
+        return scopes
     reference, query = params.get("memoryId"), params.get("query")
     if reference:
         row = find_row(world, str(reference), scopes)
