@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 from textual import events
+from textual.content import Content
 from textual.widgets import Input
 
 from memtui.tui.dialogs.text_prompt import TextPrompt
+from memtui.tui.widgets.panel import Panel
 from memtui.tui.widgets.text_lines import MOST_PASTED, CleanInput
 from tests.tui.driving import make_app, press, running, screen_text, settle
 from tests.tui.memory_engine import MemoryEngine
@@ -61,3 +63,24 @@ async def test_a_paste_that_is_too_long_is_cut_and_said():
         await settle(pilot)
         assert len(app.focused.value) == MOST_PASTED
         assert "Only the first 20,000 characters were pasted." in screen_text(app)
+
+
+def title_of(panel: Panel) -> Content:
+    return Content.from_markup(panel.border_title or "")
+
+
+@pytest.mark.parametrize("width", [80, 120])
+async def test_what_does_not_fit_beside_a_title_is_shortened_not_dropped(width):
+    async with running(MemoryEngine(), (width, 24)) as (app, _pilot):
+        panel = next(each for each in app.screen.query(Panel) if each.outer_size.width > 40)
+        panel.headline(what="Title", which="many words " * 30, where="")
+        title = title_of(panel)
+        assert "Title" in title.plain
+        assert "many words" in title.plain
+        assert "…" in title.plain
+        assert title.cell_length <= panel.outer_size.width
+        panel.headline(which="short")
+        assert "short" in title_of(panel).plain
+        assert "…" not in title_of(panel).plain
+        panel.headline(what="T" * (panel.outer_size.width - 10))  # a beginning of it would say nothing
+        assert "short" not in title_of(panel).plain

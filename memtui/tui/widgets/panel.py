@@ -8,6 +8,9 @@ from textual.widget import Widget
 
 from memtui.tui.host import host
 
+LEAST = 6
+"""Cells in which the beginning of a headline still says something."""
+
 
 class Panel(Widget):
     """A container with a titled border; on a narrow screen a single rule with the title in it."""
@@ -75,18 +78,26 @@ class Panel(Widget):
         self._painted = state
         rule = host(self).glyphs.rule
         room = self.outer_size.width - (2 if narrow else 6)
-        which = self._which
-        if narrow and self._where.plain:
-            which = Content("  ").join([which, self._where]) if which.plain else self._where
         title = Content.styled(self._what, "bold $foreground" if focused else "$heading")
         pad = " " if narrow else ""
         title = Content.assemble(pad, title, pad) if narrow else title
+        which = self._aside(room - title.cell_length - 3, narrow)
         if which.plain:
             which = which.stylize_before("$dim")
             gap = room - title.cell_length - which.cell_length - 2
-            if gap >= 1:
-                line = Content.styled(rule * gap, "$frame-focus" if focused else "$frame")
-                space = "" if narrow else " "
-                title = Content.assemble(title, space, line, " ", which, pad)
+            line = Content.styled(rule * gap, "$frame-focus" if focused else "$frame")
+            space = "" if narrow else " "
+            title = Content.assemble(title, space, line, " ", which, pad)
         self.border_title = title
         self.border_subtitle = None if narrow or not self._where.plain else self._where.stylize_before("$dim")
+
+    def _aside(self, room: int, narrow: bool) -> Content:
+        """What stands at the right of the title in so many cells: all of it, else the qualifier, else its beginning."""
+        which, where = self._which, self._where
+        if narrow and where.plain:
+            both = Content("  ").join([which, where]) if which.plain else where
+            if both.cell_length <= room or not which.plain:
+                which = both
+        if which.cell_length <= room:
+            return which
+        return which.truncate(room, ellipsis=True) if room >= LEAST else Content()
