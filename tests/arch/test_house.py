@@ -115,7 +115,7 @@ def test_no_test_asserts_seconds() -> None:
 
 
 def test_nobody_asks_a_source_for_the_name_of_its_format() -> None:
-    """`Format` says what may be asked of it and whether its columns are mapped: a new one is a reader and a line."""
+    """`Format` says what may be asked of it and whether its columns are mapped: a new one is a reader."""
     asks = re.compile(r"\bformat\.name (?:==|!=|in|not in)|preview\.format (?:==|!=|in|not in)")
     found = {_name(path): asks.findall(path.read_text(encoding="utf-8")) for path in _PROGRAM}
     assert {name: hits for name, hits in found.items() if hits} == {}

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memtui.engine.transfer.readers.kinds import detect
+from memtui.engine.transfer.detection import detect
 from memtui.engine.transfer.sources import json_stream
 from memtui.engine.transfer.sources.fields import PIECE, pieces
 from memtui.engine.transfer.sources.json_stream import BrokenJsonError, JsonReader

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from memtui.engine.transfer.readers.kinds import Detected, detect
+from memtui.engine.transfer.detection import Detected, detect
 from memtui.engine.transfer.record import Read, Record, Rejected, SourceRemark
 from memtui.engine.transfer.sources.options import ReadOptions
 

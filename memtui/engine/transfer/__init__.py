@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from memtui.engine.providers.embedding_services import KNOWN_DIMENSIONS
     from memtui.engine.providers.reply_json import whole_items
     from memtui.engine.providers.static_embedder import BUNDLED_DIMS
+    from memtui.engine.transfer.detection import Detected
     from memtui.engine.transfer.exporting.export import PastExport
     from memtui.engine.transfer.exporting.request import (
         EXPORT_FORMATS,
@@ -64,16 +65,16 @@ if TYPE_CHECKING:
         unfinished_runs,
         work_folder,
     )
-    from memtui.engine.transfer.readers.kinds import Detected
-    from memtui.engine.transfer.readers.registry import FORMATS, KINDS
     from memtui.engine.transfer.record import FieldLoss
     from memtui.engine.transfer.reembed.build import Estimate, Origin, Reembedded
     from memtui.engine.transfer.reembed.cluster import EmbedTexts, NamedEmbedder, write_plan
     from memtui.engine.transfer.reembed.rehearse import Rehearsal
     from memtui.engine.transfer.reembed.switch import Switched, back, last_switch, note_of
+    from memtui.engine.transfer.registry import FORMATS
     from memtui.engine.transfer.repairs import REPAIRS
     from memtui.engine.transfer.scope_mapping import parse_scopes
     from memtui.engine.transfer.sources.column_mapping import ROLES, parse_mapping
+    from memtui.engine.transfer.sources.head import KINDS
     from memtui.engine.transfer.sources.original_lines import SourceLines, source_lines
     from memtui.engine.transfer.sources.paths import (
         GivenPath,
@@ -191,7 +192,7 @@ __getattr__ = lazy_names(
         "NamedEmbedder": "memtui.engine.transfer.reembed.cluster",
         "write_plan": "memtui.engine.transfer.reembed.cluster",
         "Cost": "memtui.engine.transfer.importing.embedding_cost",
-        "Detected": "memtui.engine.transfer.readers.kinds",
+        "Detected": "memtui.engine.transfer.detection",
         "EXPORT_FORMATS": "memtui.engine.transfer.exporting.request",
         "EXPORT_TITLES": "memtui.engine.transfer.exporting.request",
         "Embedder": "memtui.engine.providers.embedder",
@@ -199,7 +200,7 @@ __getattr__ = lazy_names(
         "ExportRequest": "memtui.engine.transfer.exporting.request",
         "Exported": "memtui.engine.transfer.exporting.request",
         "FOLDERS": "memtui.engine.transfer.exporting.request",
-        "FORMATS": "memtui.engine.transfer.readers.registry",
+        "FORMATS": "memtui.engine.transfer.registry",
         "FORMS": "memtui.engine.transfer.migration",
         "FORM_TITLES": "memtui.engine.transfer.migration",
         "FieldLoss": "memtui.engine.transfer.record",
@@ -236,7 +237,7 @@ __getattr__ = lazy_names(
         "unfinished_runs": "memtui.engine.transfer.operations",
         "ImportRequest": "memtui.engine.transfer.importing.request",
         "ImportResult": "memtui.engine.transfer.importing.import_plan",
-        "KINDS": "memtui.engine.transfer.readers.registry",
+        "KINDS": "memtui.engine.transfer.sources.head",
         "KNOWN_DIMENSIONS": "memtui.engine.providers.embedding_services",
         "MEANINGS": "memtui.engine.transfer.importing.request",
         "Migration": "memtui.engine.transfer.migration",

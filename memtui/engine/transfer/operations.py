@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from memtui.engine.cluster.plan import ClusterPlan
     from memtui.engine.engine import Engine
     from memtui.engine.providers.chat import ChatSettings
+    from memtui.engine.transfer.detection import Detected
     from memtui.engine.transfer.exporting.export import Exports
     from memtui.engine.transfer.exporting.request import Exported, ExportRequest, FileStart
     from memtui.engine.transfer.importing.embedding_cost import Cost
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from memtui.engine.transfer.importing.request import ImportRequest
     from memtui.engine.transfer.importing.unfinished import UnfinishedRuns
     from memtui.engine.transfer.migration import Form, Migrator
-    from memtui.engine.transfer.readers.kinds import Detected
     from memtui.engine.transfer.reembed.job import ReembedJob
     from memtui.engine.transfer.reembed.switch import Switched
     from memtui.engine.transfer.repairs import Summarise

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
+    from memtui.engine.transfer.detection import Detected
     from memtui.engine.transfer.importing.embedding_cost import VectorChoice
     from memtui.engine.transfer.importing.request import ImportRequest
     from memtui.engine.transfer.importing.to_row import RowBuilder
-    from memtui.engine.transfer.readers.kinds import Detected
 
 
 # Our own JSON lines as Arrow tables, some megabytes at a time.

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from memtui.engine.dialects.base import Dialect
+    from memtui.engine.transfer.detection import Detected
     from memtui.engine.transfer.importing.existing import ExistingMemories
     from memtui.engine.transfer.importing.groups import RecordEvidence
-    from memtui.engine.transfer.readers.kinds import Detected
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from memtui.engine.catalog.catalog import Catalog
     from memtui.engine.providers.embedder import Embedder
     from memtui.engine.store.table import Store
-    from memtui.engine.transfer.readers.kinds import Detected
+    from memtui.engine.transfer.detection import Detected
 
 
 MOST_PAIRS = 4_000_000_000

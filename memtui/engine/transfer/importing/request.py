@@ -9,7 +9,7 @@ from typing import Literal
 
 from memtui.engine.access import GLOBAL
 from memtui.engine.core.errors import UsageError
-from memtui.engine.transfer.readers.registry import Format
+from memtui.engine.transfer.format import Format
 
 # The rules by which an incoming memory is taken or left: each has a name, a meaning, and can be switched.
 

@@ -7,11 +7,14 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from memtui.engine.transfer.readers.notes import PROSE, NoteFile, put_note_time, read_note
+from memtui.engine.core.text import counted
+from memtui.engine.transfer.format import Format, Sighting
 from memtui.engine.transfer.record import Read, Record, Rejected, SourceRemark
 from memtui.engine.transfer.sources.fields import beginning, word, words
 from memtui.engine.transfer.sources.files import tree_of
+from memtui.engine.transfer.sources.head import Head
 from memtui.engine.transfer.sources.markdown import MarkdownEntry, entries
+from memtui.engine.transfer.sources.notes import PROSE, NoteFile, put_note_time, read_note
 from memtui.engine.transfer.sources.options import ReadOptions
 from memtui.engine.transfer.sources.text import storable, without_nul
 
@@ -158,3 +161,27 @@ def _links(entry: MarkdownEntry) -> Iterator[tuple[str, str]]:
     if _CATEGORY.fullmatch(entry.text) or _TAG.search(entry.text):
         for target in _LINK.findall(entry.text):
             yield (BARE_LINK, target.strip())
+
+
+def detects(head: Head) -> Sighting | None:
+    """A permalink in the front matter: of the text, or of most notes."""
+    if head.kind == "text":
+        return Sighting(("a permalink in the front matter",), 0.8) if "permalink" in head.text.front else None
+    notes = head.notes
+    count = sum("permalink" in front for front, _ in notes.heads)
+    if not notes.most(count):
+        return None
+    shown = f"{count} of {counted(len(notes.heads), 'note')} have a permalink in their front matter"
+    return Sighting((shown,), 0.8)
+
+
+FORMATS = (
+    Format(
+        "basic-memory",
+        "basic-memory notes",
+        {"folder": read, "text": read, "zip": read},
+        detects,
+        110,
+        asks=("prose", "encoding"),
+    ),
+)

@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from memtui.engine.core.errors import MemtuiError
+from memtui.engine.transfer.format import Format, Sighting
 from memtui.engine.transfer.record import Read, Record, Rejected, SourceRemark
 from memtui.engine.transfer.sources.fields import put_time, word
 from memtui.engine.transfer.sources.files import archive_tree
+from memtui.engine.transfer.sources.head import Head
 from memtui.engine.transfer.sources.json_stream import JsonReader, Value, items_of, open_json
 from memtui.engine.transfer.sources.options import ReadOptions
 from memtui.engine.transfer.sources.text import storable, unzipped, without_nul
@@ -91,3 +93,16 @@ def _object(value: Any) -> Mapping[str, Any]:
 def _text(message: Mapping[str, Any]) -> str:
     parts = _object(message.get("content")).get("parts")
     return "\n".join(part for part in parts if isinstance(part, str)) if isinstance(parts, list) else ""
+
+
+def detects(head: Head) -> Sighting | None:
+    """Conversations that have a mapping, or an archive with them; Claude's archive has a file of that name, too."""
+    if head.kind == "zip":
+        has_them = any(file.path.name == FILE for file in head.members)
+        return Sighting((f"{FILE} in the archive of an export",), 0.9) if has_them else None
+    if head.document.share("mapping") > 0:
+        return Sighting(("conversations with a `mapping` of messages",), 0.8)
+    return None
+
+
+FORMATS = (Format("chatgpt", "ChatGPT's data export", {"json": read, "zip": read_export}, detects, 130),)

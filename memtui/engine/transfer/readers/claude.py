@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from memtui.engine.core.errors import MemtuiError
+from memtui.engine.transfer.format import Format, Sighting
 from memtui.engine.transfer.record import Read, Record, Rejected, SourceRemark
 from memtui.engine.transfer.sources.fields import SPLIT, SPLIT_FROM, pieces
 from memtui.engine.transfer.sources.files import archive_tree
+from memtui.engine.transfer.sources.head import Head
 from memtui.engine.transfer.sources.json_stream import JsonReader, Value, items_of, open_json
 from memtui.engine.transfer.sources.markdown import entries
 from memtui.engine.transfer.sources.options import ReadOptions
@@ -97,3 +99,20 @@ def _split(text: Any, where: str, scope: str | None, rest: dict[str, Any]) -> It
             if entry.under:
                 record.rest["under"] = entry.under
             yield record
+
+
+def detects(head: Head) -> Sighting | None:
+    """Accounts with their memory text, or an archive with a file of them."""
+    if head.kind == "zip":
+        if any(file.path.name == "memories.json" for file in head.members):
+            return Sighting(("memories.json in the archive of an export",))
+        folders = (
+            file.path.parts[:-1] == ("memories",) for file in head.members if file.path.suffix == ".json"
+        )
+        return Sighting(("memories/<account>.json in the archive of an export",)) if any(folders) else None
+    if head.document.some(TEXT, PROJECTS):
+        return Sighting((f"accounts with `{TEXT}`",), 0.8)
+    return None
+
+
+FORMATS = (Format("claude", "Claude's data export", {"json": read, "zip": read_export}, detects, 140),)

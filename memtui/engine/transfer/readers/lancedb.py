@@ -7,9 +7,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from memtui.engine.core.text import counted
 from memtui.engine.dialects.base import Columns
+from memtui.engine.transfer.format import Format, Sighting
 from memtui.engine.transfer.record import Read, Record, Rejected
 from memtui.engine.transfer.sources.fields import text_of, vectors_of
+from memtui.engine.transfer.sources.head import Head
 from memtui.engine.transfer.sources.options import ReadOptions
 from memtui.engine.transfer.sources.text import storable
 
@@ -126,3 +129,22 @@ def read(path: Path, options: ReadOptions) -> Iterator[Read]:
                 record.vector = vector
             yield record
         options.meter.add(batch.num_rows)
+
+
+def detects(head: Head) -> Sighting:
+    """The columns of a known dialect. Raises UnknownDialectError or DamagedStoreError for other tables."""
+    from memtui.engine.store.open import open_store
+
+    store = open_store(head.path)
+    vectors = f"vectors of {store.dims} numbers" if store.dims else "no vectors"
+    return Sighting(
+        (
+            f"a table with the columns of {store.dialect.title}",
+            f"{counted(store.count(), 'row')}, {vectors}",
+        )
+    )
+
+
+FORMATS = (
+    Format("lancedb", "a LanceDB table of memories", {"lance": read}, detects, 20, stored=True, own=True),
+)

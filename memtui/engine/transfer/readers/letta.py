@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from memtui.engine.transfer.format import Format, Sighting
 from memtui.engine.transfer.record import Read, Record, Rejected, SourceRemark
 from memtui.engine.transfer.sources.fields import others, put_id, put_time, text_of, word, words
+from memtui.engine.transfer.sources.head import Head
 from memtui.engine.transfer.sources.json_stream import Value, items_of, open_json
 from memtui.engine.transfer.sources.options import ReadOptions
 
@@ -122,3 +124,28 @@ def _passage(item: Value, scope: str | None, options: ReadOptions) -> Record | R
         record.lost("organization_id", "has no place here")
     record.rest |= others(row, _PASSAGE)
     return record
+
+
+def detects(head: Head) -> Sighting | None:
+    """Passages with the keys of an archive, or blocks with a label and a value."""
+    document = head.document
+    if document.share("text") and document.some("archive_id", "is_deleted", "embedding_config"):
+        return Sighting(("passages with `archive_id` and `is_deleted`",), 0.8)
+    if document.share("label", "value") == 1:
+        return Sighting(("memory blocks with `label` and `value`",), 0.8)
+    return None
+
+
+def detects_agent_file(head: Head) -> Sighting | None:
+    """The keys that an agent file always has."""
+    if {"agents", "blocks", "tools"} <= set(head.document.keys):
+        return Sighting(("the keys agents, blocks and tools of a Letta agent file",))
+    return None
+
+
+FORMATS = (
+    Format("letta", "Letta's archival passages or blocks", {"json": read}, detects, 60, stored=True),
+    Format(
+        "letta-agent", "a Letta agent file", {"json": read_agent_file}, detects_agent_file, 70, stored=True
+    ),
+)

@@ -8,9 +8,11 @@ from typing import Any
 
 from memtui.engine.core.errors import MemtuiError
 from memtui.engine.core.text import counted
+from memtui.engine.transfer.format import Format, Sighting
 from memtui.engine.transfer.record import Read, Record, Rejected, SourceRemark
 from memtui.engine.transfer.sources.fields import others, put_id, put_time, text_of, word, words
 from memtui.engine.transfer.sources.files import archive_tree
+from memtui.engine.transfer.sources.head import Head
 from memtui.engine.transfer.sources.json_stream import JsonReader, Value, items_of, lines_of, open_json
 from memtui.engine.transfer.sources.options import ReadOptions
 from memtui.engine.transfer.sources.text import unzipped
@@ -45,6 +47,9 @@ _DEFAULT_PAGE = 20
 _OPENMEMORY = frozenset(
     ["id", "content", "metadata", "created_at", "updated_at", "state", "app", "categories"]
 )
+
+BACKUP = ("memories.jsonl.gz", "memories.jsonl")
+"""The file of the archive that has the memories, by its names in two versions."""
 
 _STATES = {"active": "confirmed", "paused": "archived", "archived": "archived"}
 
@@ -161,7 +166,7 @@ def read_backup(path: Path, options: ReadOptions) -> Iterator[Read]:
     tree = archive_tree(path)
     for refused in tree.refused:
         yield Rejected(refused.name, refused.why)
-    lines = tree.named("memories.jsonl.gz") or tree.named("memories.jsonl")
+    lines = next((found for name in BACKUP if (found := tree.named(name))), None)
     if lines is None:
         raise MemtuiError(f"{path.name} has no memories.jsonl.gz in it.", fix="Export the backup again.")
     handle = lines.open()
@@ -201,3 +206,26 @@ def _backup_record(line: Value, options: ReadOptions) -> Record | Rejected:
         record.rest["metadata"] = row["metadata"]
     record.rest |= others(row, _OPENMEMORY)
     return record
+
+
+def detects(head: Head) -> Sighting | None:
+    """Records with `memory`, or the archive of OpenMemory; mem0's history of changes is refused."""
+    if head.kind == "zip":
+        backup = any(file.path.name in BACKUP for file in head.members)
+        return Sighting(("an OpenMemory backup: memories.jsonl in the archive",)) if backup else None
+    document = head.document
+    nested = [row for value in document.values.values() if isinstance(value, list) for row in value]
+    is_history = bool(nested) and all(isinstance(row, dict) and "memory_id" in row for row in nested)
+    if is_history or document.share("memory_id", "event") == 1:
+        refusal = MemtuiError(
+            "This is mem0's history of changes, not its memories.", fix="Export the memories with get_all."
+        )
+        return Sighting((), 0.9, refusal)
+    if document.share("memory") == 1 and document.some("hash", "created_at", "user_id", "agent_id"):
+        under = f" under `{document.under}`" if document.under else ""
+        platform = " of the platform" if document.some("categories", "structured_attributes") else ""
+        return Sighting((f"records{under} with `memory` and `created_at`{platform}",), 0.8)
+    return None
+
+
+FORMATS = (Format("mem0", "mem0", {"json": read, "zip": read_backup}, detects, 50, stored=True),)

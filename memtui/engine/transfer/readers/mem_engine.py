@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from memtui.engine.core.secrets import is_masked
+from memtui.engine.transfer.format import Format, Sighting
 from memtui.engine.transfer.record import Read, Record, Rejected
 from memtui.engine.transfer.sources.fields import (
     others,
@@ -18,6 +19,7 @@ from memtui.engine.transfer.sources.fields import (
     text_of,
     word,
 )
+from memtui.engine.transfer.sources.head import Head
 from memtui.engine.transfer.sources.json_stream import Value, items_of, json_lines, open_json
 from memtui.engine.transfer.sources.options import ReadOptions
 
@@ -75,3 +77,27 @@ def _record(item: Value, options: ReadOptions) -> Record | Rejected:
         record.lost("text", "a secret was masked by the export: what stood there is lost")
     record.rest |= others(row, _KNOWN)
     return record
+
+
+def detects(head: Head) -> Sighting | None:
+    """An array `items` of rows with a text, or rows with the keys of its table."""
+    document = head.document
+    marks = [name for name in ("createdAt", "importance_label", "trust_tier") if document.some(name)]
+    seen = (f"rows with {', '.join(marks)}",) if marks else ()
+    if head.kind == "json" and document.under == "items" and document.share("text"):
+        return Sighting(("an object with an array `items`", *seen), 0.9)
+    if document.share("text", "createdAt") and document.some("trust_tier", "importance_label"):
+        return Sighting(seen, 0.9 if head.kind == "lines" else 0.7)
+    return None
+
+
+FORMATS = (
+    Format(
+        "mem-engine",
+        "openclaw-mem-engine's export",
+        {"lines": read_lines, "json": read},
+        detects,
+        40,
+        stored=True,
+    ),
+)

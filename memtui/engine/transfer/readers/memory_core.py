@@ -13,9 +13,11 @@ from urllib.parse import quote
 
 from memtui.engine.core.errors import DamagedStoreError, MemtuiError, RefusedError
 from memtui.engine.core.text import counted
-from memtui.engine.transfer.readers.notes import DATED
+from memtui.engine.transfer.format import Format, Sighting
 from memtui.engine.transfer.record import Read, Record, Rejected, SourceRemark
 from memtui.engine.transfer.sources.fields import put_time
+from memtui.engine.transfer.sources.head import Head
+from memtui.engine.transfer.sources.notes import DATED
 from memtui.engine.transfer.sources.options import ReadOptions
 from memtui.engine.transfer.sources.text import storable, without_nul
 from memtui.engine.transfer.sources.values import read_date
@@ -24,8 +26,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-
-MAGIC = b"SQLite format 3\x00"
 
 _WAIT_S = 2.0
 
@@ -203,3 +203,36 @@ def _vector(stored: Any, generation: Generation) -> NDArray[np.float32] | None:
         return None
     usable = vector.ndim == 1 and vector.size and bool(np.isfinite(vector).all()) and bool(vector.any())
     return vector if usable else None
+
+
+def detects(head: Head) -> Sighting:
+    """The tables of one of its generations; another program's database is refused by the names of its tables."""
+    with opened(head.path) as db:
+        generation = generation_of(db)
+        if generation is None:
+            names = ", ".join(sorted(tables(db))[:8]) or "none"
+            refusal = MemtuiError(
+                f"{head.path.name} is an SQLite file of no program we know; its tables are {names}.",
+                fix="Name an index of memory-core, or export its texts as CSV.",
+            )
+            return Sighting((), 0.0, refusal)
+        return Sighting(
+            (
+                f"the tables {generation.chunks} and {generation.files} (generation {generation.name})",
+                *_model(db, generation.meta),
+            )
+        )
+
+
+def _model(db: sqlite3.Connection, meta: str) -> tuple[str, ...]:
+    """The embedding model that the index names, as evidence; none where it cannot be read."""
+    try:
+        row = db.execute(f"SELECT value FROM {meta} WHERE key = 'memory_index_meta_v1'").fetchone()
+        value = json.loads(row[0]) if row else {}
+    except (sqlite3.Error, ValueError, RecursionError):
+        return ()
+    model, dims = value.get("model"), value.get("vectorDims")
+    return (f"embedded with {model}" + (f", {dims} numbers each" if dims else ""),) if model else ()
+
+
+FORMATS = (Format("memory-core", "memory-core's index", {"sqlite": read}, detects, 80, asks=("sessions",)),)

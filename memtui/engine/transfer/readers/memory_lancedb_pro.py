@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from memtui.engine.transfer.format import Format, Sighting
 from memtui.engine.transfer.record import Read, Record, Rejected, SourceRemark
 from memtui.engine.transfer.sources.fields import (
     others,
@@ -17,6 +18,7 @@ from memtui.engine.transfer.sources.fields import (
     put_word,
     text_of,
 )
+from memtui.engine.transfer.sources.head import Head
 from memtui.engine.transfer.sources.json_stream import JsonReader, items_of, json_lines, open_json
 from memtui.engine.transfer.sources.options import ReadOptions
 from memtui.engine.transfer.sources.text import storable
@@ -93,3 +95,43 @@ def _put_metadata(record: Record, value: Any) -> None:
     elif value is not None:
         record.rest["metadata_as_given"] = value
         record.lost("metadata", "not an object: kept as it is under one key")
+
+
+def detects(head: Head) -> Sighting | None:
+    """The plugin's document with its `memories`, or rows with its keys and no document around them."""
+    document = head.document
+    if document.under == "memories" and document.share("text"):
+        version = document.values.get("version")
+        as_text = any(
+            isinstance(row, dict) and isinstance(row.get("metadata"), str) for row in document.records
+        )
+        return Sighting(
+            (
+                "an object with an array `memories` of rows with a text",
+                *((f"version {version!r}",) if version is not None else ()),
+                *(("metadata is JSON in a text",) if as_text else ()),
+            ),
+            0.9,
+        )
+    if not document.records and {"version", "exportedAt", "memories"} <= set(document.keys):
+        return Sighting(("the plugin's own export, without a memory in it",), 0.9)
+    if not document.share("text") or not document.some("scope", "category"):
+        return None
+    if head.kind == "lines" and document.some("timestamp", "metadata"):
+        return Sighting(("lines with the plugin's own keys",), 0.6)
+    if head.kind == "json" and document.some("timestamp", "metadata", "importance"):
+        under = f" under `{document.under}`" if document.under else ""
+        return Sighting((f"rows{under} with the plugin's own keys, without its document around them",), 0.6)
+    return None
+
+
+FORMATS = (
+    Format(
+        "memory-lancedb-pro",
+        "memory-lancedb-pro's export or backup",
+        {"json": read_export, "lines": read_lines},
+        detects,
+        30,
+        stored=True,
+    ),
+)

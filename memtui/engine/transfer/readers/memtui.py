@@ -8,7 +8,9 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from memtui.engine.core.text import counted
 from memtui.engine.dialects.base import Columns
+from memtui.engine.transfer.format import Format, Sighting
 from memtui.engine.transfer.readers.lancedb import RowReader
 from memtui.engine.transfer.record import (
     DIALECT,
@@ -17,6 +19,7 @@ from memtui.engine.transfer.record import (
     MASKED,
     MODEL,
     PARQUET_MARK,
+    SCHEMA,
     VECTOR,
     Read,
     Record,
@@ -24,6 +27,7 @@ from memtui.engine.transfer.record import (
     unpack,
 )
 from memtui.engine.transfer.sources.fields import put_vector, vectors_of
+from memtui.engine.transfer.sources.head import Head
 from memtui.engine.transfer.sources.json_stream import Value, json_lines
 from memtui.engine.transfer.sources.options import ReadOptions
 
@@ -126,3 +130,32 @@ def columns_of(dialect: str, mapping: Any) -> Columns:
     if dialect.startswith("builtin"):
         return memory_lancedb.builtin(agent=dialect != "builtin-g1", scope=dialect == "builtin-g3").columns
     return memory_lancedb_pro.COLUMNS
+
+
+def detects(head: Head) -> Sighting | None:
+    """Our mark: in each line, or in the schema of a Parquet file."""
+    if head.kind == "parquet":
+        schema, rows = head.parquet
+        frame = parquet_frame(schema.metadata or {})
+        if not frame:
+            return None
+        return Sighting(
+            ("memtui's mark in the schema", f"{counted(rows, 'row')} of a {frame.get(DIALECT)} table")
+        )
+    if not head.document.some_value("schema", SCHEMA):
+        return None
+    dialects = sorted({str(row.get("dialect")) for row in head.document.records})
+    return Sighting((f"lines marked {SCHEMA}", f"rows of a {', '.join(dialects)} table"))
+
+
+FORMATS = (
+    Format(
+        "memtui",
+        "memtui's own export",
+        {"lines": read_lines, "parquet": read_parquet},
+        detects,
+        10,
+        stored=True,
+        own=True,
+    ),
+)

@@ -7,11 +7,14 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from memtui.engine.transfer.readers.notes import NoteFile, entry_records, put_note_time, read_note
+from memtui.engine.core.text import counted
+from memtui.engine.transfer.format import Format, Sighting
 from memtui.engine.transfer.record import Read, Record, Rejected, SourceRemark
 from memtui.engine.transfer.sources.fields import put_id, put_importance, put_time, put_word, word, words
 from memtui.engine.transfer.sources.files import tree_of
+from memtui.engine.transfer.sources.head import Head
 from memtui.engine.transfer.sources.markdown import entries
+from memtui.engine.transfer.sources.notes import NoteFile, entry_records, put_note_time, read_note
 from memtui.engine.transfer.sources.options import ReadOptions
 from memtui.engine.transfer.sources.text import storable, without_nul
 
@@ -107,3 +110,40 @@ def _entries(note: NoteFile, options: ReadOptions) -> Iterator[Read]:
                 if each.timestamp_ms is None:
                     put_note_time(each, note, None, options)
             yield each
+
+
+def detects(head: Head) -> Sighting | None:
+    """Notes that an exporter wrote; else a vault's folder, or front matter in most notes."""
+    if head.kind == "text":
+        front = head.text.front
+        is_exported = front.get("source") in EXPORTERS and front.get("id")
+        return Sighting((f"a note written by {front['source']}",), 0.9) if is_exported else None
+    notes = head.notes
+    total = counted(len(notes.heads), "note")
+    exporters = [
+        str(front["source"])
+        for front, _ in notes.heads
+        if front.get("source") in EXPORTERS and front.get("id")
+    ]
+    if notes.most(len(exporters)):
+        return Sighting(
+            (f"{len(exporters)} of {total} were written by {exporters[0]}, one memory each",), 0.8
+        )
+    if notes.files and not notes.tree.is_archive and (head.path / ".obsidian").is_dir():
+        return Sighting(("the folder .obsidian of a vault",), 0.4)
+    with_front = sum(bool(front) for front, _ in notes.heads)
+    if notes.most(with_front):
+        return Sighting((f"{with_front} of {total} have front matter",), 0.4)
+    return None
+
+
+FORMATS = (
+    Format(
+        "obsidian",
+        "an Obsidian vault",
+        {"folder": read, "text": read, "zip": read},
+        detects,
+        120,
+        asks=("prose", "encoding"),
+    ),
+)

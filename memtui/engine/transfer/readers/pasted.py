@@ -6,17 +6,18 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from memtui.engine.core.text import counted
+from memtui.engine.transfer.format import Format, Sighting
 from memtui.engine.transfer.record import Read, Record, Rejected, SourceRemark
 from memtui.engine.transfer.sources.files import single_file
+from memtui.engine.transfer.sources.head import Head
 from memtui.engine.transfer.sources.options import ReadOptions
 from memtui.engine.transfer.sources.text import decode, storable, without_nul
-from memtui.engine.transfer.sources.values import read_time
+from memtui.engine.transfer.sources.values import BRACKETED, read_time
 
 _FENCE = re.compile(r"[ \t]*(?:```|~~~)")
 
 _LEAD = re.compile(r"[ \t]*(?:[-*+•]|\d{1,4}[.)])[ \t]+")
-
-BRACKET = re.compile(r"\[(?P<date>[^\[\]\n]{1,40})\][ \t]*[-–—:][ \t]*(?P<text>.*)")
 
 DATED = re.compile(r"(?P<date>\d{4}-\d{2}-\d{2})[ \t]*[-–—:][ \t]+(?P<text>.*)")
 
@@ -57,7 +58,7 @@ def _inside_fence(lines: list[tuple[int, str]]) -> tuple[list[tuple[int, str]], 
 def _joined(lines: list[tuple[int, str]]) -> Iterator[tuple[int, str]]:
     """(line number, entry) with continuation lines joined to the entry that they belong to."""
     bare = [_bare(line) for _, line in lines]
-    begins = [BRACKET.match(line) is not None or DATED.match(line) is not None for line in bare]
+    begins = [BRACKETED.match(line) is not None or DATED.match(line) is not None for line in bare]
     is_list = bool(lines) and sum(begins) >= _LIST_FROM * len(lines)
     held: tuple[int, str] | None = None
     for (number, line), stripped, begin in zip(lines, bare, begins, strict=True):
@@ -79,7 +80,7 @@ def _bare(line: str) -> str:
 
 
 def _record(number: int, entry: str, options: ReadOptions) -> Record | Rejected:
-    match = BRACKET.match(entry) or DATED.match(entry)
+    match = BRACKETED.match(entry) or DATED.match(entry)
     date, text = (match["date"].strip(), match["text"]) if match else ("", entry)
     text, nul = without_nul(text)
     text, odd = storable(text)
@@ -100,7 +101,7 @@ def _record(number: int, entry: str, options: ReadOptions) -> Record | Rejected:
     return record
 
 
-def looks_like_list(head: str) -> tuple[int, int]:
+def _dated_lines(head: str) -> tuple[int, int]:
     """(lines that begin with a date in brackets or before a dash, lines that are not blank) of a text's beginning."""
     lines = [_bare(line) for line in head.splitlines() if line.strip() and not _FENCE.match(line)]
     dated = sum(1 for line in lines if DATED.match(line) or _is_bracketed(line))
@@ -108,7 +109,20 @@ def looks_like_list(head: str) -> tuple[int, int]:
 
 
 def _is_bracketed(line: str) -> bool:
-    match = BRACKET.match(line)
+    match = BRACKETED.match(line)
     return match is not None and (
         _UNKNOWN.fullmatch(match["date"]) is not None or match["date"][:4].isdigit()
     )
+
+
+def detects(head: Head) -> Sighting:
+    """Lines that begin with a date and a dash; any other text is taken a line a memory where nothing else fits."""
+    dated, lines = _dated_lines(head.text.body)
+    if dated and dated * 2 >= lines - 2:
+        return Sighting((f"{dated} of {counted(lines, 'line')} begin with a date and a dash",), 0.6)
+    return Sighting((f"{counted(lines, 'line')} of plain text, taken as one memory each",), 0.1)
+
+
+FORMATS = (
+    Format("pasted", "a list that an assistant printed", {"text": read}, detects, 150, asks=("encoding",)),
+)

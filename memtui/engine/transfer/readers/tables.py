@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from memtui.engine.core.errors import MemtuiError
+from memtui.engine.core.text import counted
 from memtui.engine.transfer.exporting.rows import CSV
+from memtui.engine.transfer.format import Format, Sighting
 from memtui.engine.transfer.readers.memtui import put_packed
 from memtui.engine.transfer.record import Read, Record, Rejected, SourceRemark
 from memtui.engine.transfer.sources.column_mapping import check_mapping, guess
@@ -27,6 +29,7 @@ from memtui.engine.transfer.sources.fields import (
     word,
     words,
 )
+from memtui.engine.transfer.sources.head import Head
 from memtui.engine.transfer.sources.json_stream import (
     JsonReader,
     Value,
@@ -332,3 +335,76 @@ def _mapped(values: Iterator[Value | Rejected] | Iterator[Value], options: ReadO
             yield record
         else:
             yield Rejected(each.where, "it is no object with a text")
+
+
+def detects_csv(head: Head) -> Sighting | None:
+    """A header with the number of cells that most of the first lines have, too."""
+    text, suffix = head.text, head.path.suffix.lower()
+    if suffix in (".md", ".markdown") or text.bullets * 2 >= text.lines:
+        return None
+    columns = _header(text.text)
+    if len(columns) <= (1 if suffix in (".csv", ".tsv") else 2):
+        return None
+    return Sighting(
+        (f"a table with the columns {', '.join(name or '(none)' for name in columns[:12])}",), 0.5
+    )
+
+
+def _header(text: str) -> list[str]:
+    """The header when most of the first lines have the same number of cells, two or more; else nothing."""
+    whole = text[: text.rfind("\n") + 1] or text
+    try:
+        rows = [
+            row
+            for row in islice(csv.reader(io.StringIO(whole, newline=""), delimiter=delimiter_of(whole)), 20)
+            if row
+        ]
+    except csv.Error:
+        return []
+    width = len(rows[0]) if rows else 0
+    same = sum(len(row) == width for row in rows)
+    return rows[0] if width > 1 and len(rows) > 1 and same * 5 >= len(rows) * 4 else []
+
+
+def detects_parquet(head: Head) -> Sighting:
+    """Any columns."""
+    schema, rows = head.parquet
+    return Sighting((f"{counted(rows, 'row')} with the columns {', '.join(schema.names[:12])}",), 0.1)
+
+
+def detects_json(head: Head) -> Sighting | None:
+    """Objects or texts of any kind; the lines of an agent's session are refused."""
+    document = head.document
+    keys = document.record_keys()
+    if head.kind == "lines":
+        if document.some_value("type", "session"):
+            refusal = MemtuiError(
+                f"{head.path.name} is the record of a conversation, not of memories.",
+                fix="Import the memories that came of it, or the agent's notes.",
+            )
+            return Sighting((), 0.8, refusal)
+        return Sighting((f"lines with the keys {', '.join(keys[:12])}",), 0.1) if keys else None
+    if document.records and all(isinstance(row, str) for row in document.records):
+        return Sighting(("an array of texts",), 0.1)
+    has_text = any(
+        isinstance(value, str) and value.strip()
+        for row in document.records
+        if isinstance(row, dict)
+        for value in row.values()
+    )
+    shown = f"an array of objects with the keys {', '.join(keys[:12])}"
+    return Sighting((shown,), 0.1) if has_text else None
+
+
+FORMATS = (
+    Format("csv", "a CSV table", {"text": read_csv}, detects_csv, 160, maps=True, asks=("encoding",)),
+    Format("parquet", "a Parquet table", {"parquet": read_parquet}, detects_parquet, 170, maps=True),
+    Format(
+        "json",
+        "JSON of another program",
+        {"json": read_json, "lines": read_json_lines},
+        detects_json,
+        180,
+        maps=True,
+    ),
+)

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from memtui.engine.transfer.readers.notes import DATED, note_records
+from memtui.engine.core.text import counted
+from memtui.engine.transfer.format import Format, Reader, Sighting
 from memtui.engine.transfer.record import Read, Rejected, SourceRemark
 from memtui.engine.transfer.sources.files import Tree, TreeFile, tree_of
+from memtui.engine.transfer.sources.head import Head, Kind
+from memtui.engine.transfer.sources.notes import DATED, MIRROR, note_records
 from memtui.engine.transfer.sources.options import ReadOptions
 
 MEMORY_FILES = ("MEMORY.md", "memory.md")
 
 _AGENT_FOLDER = re.compile(r"(?:.*/)?(?:workspace/agents/|workspace-)([A-Za-z0-9._-]+)(?:/|$)")
 
-_NOTES = "memory/"
+_SUFFIXES = (".md", ".markdown")
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,3 +144,66 @@ def _extra_paths(config: object) -> tuple[str, ...]:
         return ()
     plain = [item.strip().strip("/") for item in value if isinstance(item, str)]
     return tuple(item for item in plain if item and not item.startswith(("..", "~")) and ":" not in item)
+
+
+def detects(head: Head) -> Sighting | None:
+    """Workspaces with memory files; else any Markdown: headings, bullets, front matter, or the name alone."""
+    if head.kind == "text":
+        text = head.text
+        if not (text.bullets or text.headings or text.front or head.path.suffix.lower() in _SUFFIXES):
+            return None
+        counts = f"{text.headings} headings and {text.bullets} list entries"
+        return Sighting((f"{counts} in the first {counted(text.lines, 'line')}",), 0.1)
+    notes = head.notes
+    if not notes.files:
+        return None
+    spaces = [space for space in workspaces(head.path, notes.tree) if space.folder or _has_memory(notes.tree)]
+    if not spaces:
+        return Sighting((f"{len(notes.files)} Markdown files",), 0.1)
+    agents = [space.agent for space in spaces if space.agent]
+    return Sighting(
+        (
+            f"{len(spaces)} workspace{'s' if len(spaces) > 1 else ''} with MEMORY.md or dated notes",
+            *((f"of {', '.join(agents[:6])}",) if agents else ()),
+        ),
+        0.5,
+    )
+
+
+def _has_memory(tree: Tree) -> bool:
+    return any(file.path.name.lower() == "memory.md" or "memory" in file.path.parts for file in tree.files)
+
+
+def detects_mirror(head: Head) -> Sighting | None:
+    """Lines as the plugin mirrors its memories, first in a text or in most files of a folder."""
+    if head.kind == "text":
+        mirrored = MIRROR.match(head.text.body.lstrip("\n"))
+        return Sighting(("the lines of a mirror",), 0.7) if mirrored else None
+    notes = head.notes
+    count = sum(MIRROR.match(text.lstrip("\n")) is not None for _, text in notes.heads)
+    if not notes.most(count):
+        return None
+    return Sighting((f"{count} of {counted(len(notes.heads), 'file')} have the lines of a mirror",), 0.7)
+
+
+_READERS: Mapping[Kind, Reader] = {"folder": read, "text": read, "zip": read}
+
+FORMATS = (
+    Format(
+        "markdown",
+        "an agent's Markdown: MEMORY.md and daily files",
+        _READERS,
+        detects,
+        90,
+        asks=("prose", "encoding"),
+    ),
+    Format(
+        "mirror",
+        "a Markdown mirror of memory-lancedb-pro",
+        _READERS,
+        detects_mirror,
+        100,
+        stored=True,
+        asks=("prose", "encoding"),
+    ),
+)

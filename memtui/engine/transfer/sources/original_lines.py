@@ -15,7 +15,7 @@ from memtui.engine.core.progress import CancelToken
 from memtui.engine.transfer.sources.text import WINDOWS, Readable, numbered, open_bytes
 
 if TYPE_CHECKING:
-    from memtui.engine.transfer.readers.kinds import Detected
+    from memtui.engine.transfer.detection import Detected
     from memtui.engine.transfer.sources.json_stream import JsonItem, JsonReader
 
 

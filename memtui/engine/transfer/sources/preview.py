@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine.transfer.readers.kinds import Detected
+from memtui.engine.transfer.detection import Detected
 from memtui.engine.transfer.readers.tables import SAMPLE, csv_sample, parquet_sample
 from memtui.engine.transfer.record import Record, Rejected, SourceRemark
 from memtui.engine.transfer.sources.json_stream import Value, items_of, json_lines, open_json

@@ -28,6 +28,9 @@ _COMPACT = re.compile(r"(?:19|20)\d{6}")
 
 _DOTTED = re.compile(r"(\d{1,2})[./](\d{1,2})[./](\d{4})(?:[ T,]+(\d{1,2}):(\d{2})(?::(\d{2}))?)?")
 
+BRACKETED = re.compile(r"\[(?P<date>[^\[\]\n]{1,40})\][ \t]*[-–—:][ \t]*(?P<text>.*)")
+"""An entry of a list that a model printed: `[date] - text`. It begins as a JSON array does."""
+
 Time = tuple[int | None, str]
 """Milliseconds since the epoch, or None; and what has to be said about it, empty when nothing."""
 
