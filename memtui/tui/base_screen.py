@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.widget import Widget
 
 from memtui.patches.textual_painting import QuickScreen
-from memtui.tui.actions.action import FIND, MOVE, Action
+from memtui.tui.actions.action import ACT, FIND, GO, MOVE, Action
 from memtui.tui.bound_panel import Bound
 from memtui.tui.calls import CallsMixin, EngineCalls, reads
 from memtui.tui.change_request import ChangeRequests
@@ -231,6 +231,25 @@ class BaseScreen(QuickScreen, CallsMixin):
         listing = self.focused
         empty = isinstance(listing, RowList) and not listing.place[1]
         return reads(self, moving=moving and not empty)
+
+    def on_menu_wanted(self) -> None:
+        """What can be done with the row under the mouse, each by its key."""
+        from memtui.tui.dialogs.choose_one import ChooseOne, Option
+
+        keymap = host(self).keys
+        live = [keymap.key(active.binding.id) for active in self.active_bindings.values() if active.enabled]
+        able = {
+            key.id for key in live if key is not None and (key.group in (ACT, GO) or key.action == "open")
+        }
+        keys = [key for key in keymap.table if key.id in able and key.context != "app" and key.keys]
+        options = [Option(key.id, key.title, key.help, key.id) for key in keys]
+
+        def taken(id: str | None) -> None:
+            if id is not None:
+                self.app.simulate_key(keymap.by_id[id].press)
+
+        if options:
+            self.app.push_screen(ChooseOne("Here", options), taken)
 
     def begun(self, first: str, follow: Mapping[str, str]) -> None:
         """A sequence of keys was begun (or, empty, ended): the key bar shows what can follow."""

@@ -90,6 +90,13 @@ class BrowseShape:
     """Two lines for each memory of the list."""
 
 
+NARROWEST = 18
+"""Columns of a panel at the side of Browse, at least."""
+
+LEAST_NUDGE, MOST_NUDGE = -12, 30
+"""By so many columns they can be made narrower, and wider."""
+
+
 def browse(width: int, height: int, shape: BrowseShape = BrowseShape()) -> Arrangement:
     """Filter line on top, then scopes, list and detail as the size allows."""
     top = min(shape.filter_rows, max(1, height - 1))
@@ -120,15 +127,33 @@ def _sides(width: int, shape: BrowseShape) -> tuple[int, int]:
 
     Scopes stand beside the list on a wide screen; else they are asked for, and lie over it.
     """
+    left, right = _usual_sides(width, shape)
+    limit = _widest(width)
+    return (
+        max(NARROWEST, min(left + shape.nudge, limit)) if left else 0,
+        max(NARROWEST, min(right + shape.nudge, limit)) if right else 0,
+    )
+
+
+def _usual_sides(width: int, shape: BrowseShape) -> tuple[int, int]:
     room = width - -(-width // 2) - LIST_FRAME
     wide = size_class(width) == "wide"
     left = min(SCOPES_WIDTH, room * 3 // 8) if wide and shape.scopes else 0
-    right = min(DETAIL_WIDTH, room - left) if shape.detail else 0
-    limit = width // 3 + 6
-    return (
-        max(18, min(left + shape.nudge, limit)) if left else 0,
-        max(18, min(right + shape.nudge, limit)) if right else 0,
-    )
+    return left, min(DETAIL_WIDTH, room - left) if shape.detail else 0
+
+
+def _widest(width: int) -> int:
+    """The most columns of a panel at the side."""
+    return width // 3 + 6
+
+
+def nudges(width: int, shape: BrowseShape) -> tuple[int, int]:
+    """The least and the greatest nudge that is seen on a screen of `width`; only that of now without side panels."""
+    sides = [each for each in _usual_sides(width, shape) if each]
+    if size_class(width) == "narrow" or shape.zoom or not sides:
+        return shape.nudge, shape.nudge
+    least, most = min(NARROWEST - each for each in sides), max(_widest(width) - each for each in sides)
+    return max(LEAST_NUDGE, least), min(MOST_NUDGE, most)
 
 
 def _browse_narrow(width: int, top: int, rest: int, shape: BrowseShape) -> Arrangement:

@@ -14,6 +14,7 @@ from memtui.engine import (
 from memtui.engine.catalog import (
     SORT_KEYS,
 )
+from memtui.tui.layout import LEAST_NUDGE, MOST_NUDGE
 from memtui.tui.screens.browse.state import ListRequest
 
 MOST_FILTERS, MOST_VIEWS, LONGEST_NAME, LONGEST_FILTER = 50, 100, 40, 4_000
@@ -72,7 +73,7 @@ def read_wish(values: Any, sorts: Sequence[str] = ()) -> ListRequest:
             scopes=found.get("scopes_shown") is not False,
             detail=found.get("detail_shown") is not False,
             tall=found.get("tall") is True,
-            nudge=max(-12, min(30, wider)) if isinstance(wider, int) else 0,
+            nudge=max(LEAST_NUDGE, min(MOST_NUDGE, wider)) if isinstance(wider, int) else 0,
         ),
     )
 

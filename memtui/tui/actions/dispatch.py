@@ -161,6 +161,13 @@ class KeymapApp(QuickApp):
         if not self._handling:
             await self._next_key()
 
+    def simulate_key(self, key: str) -> None:
+        """Press a key, as a person does: it comes from the app, whoever asks for it.
+
+        A key that a panel sends would end at that panel, on its way up from the list that takes it.
+        """
+        self.post_message(events.Key(key, None).set_sender(self))
+
     # Keys that are typed ahead: each is handled by what has the keyboard when the one before has had its effect.
 
     @property

@@ -53,6 +53,15 @@ class Keymap:
         """A hint with the keys in force: "{browse.undo} takes it back" is "u takes it back"."""
         return _PLACE.sub(lambda found: self.cap(found[1]) if found[1] in self.by_id else found[0], hint)
 
+    def pieces(self, hint: str) -> list[tuple[Action | None, str]]:
+        """A hint as `words` has it, cut before each key: what a press on the piece does, and the piece."""
+        found: list[tuple[Action | None, str]] = []
+        key, at = None, 0
+        for place in _PLACE.finditer(hint):
+            found.append((key, self.words(hint[at : place.start()])))
+            key, at = self.by_id.get(place[1]), place.start()
+        return [*found, (key, self.words(hint[at:]))]
+
     def letters(self, choices: Sequence[tuple[str, str]], *contexts: str) -> tuple[str, ...]:
         """The letter that takes each of `choices`, pairs of what is wanted and a label; empty where there is none.
 

@@ -18,6 +18,7 @@ from memtui.engine import one_line
 from memtui.patches.textual_painting import QuickModal
 from memtui.tui.actions.table import bindings
 from memtui.tui.host import host
+from memtui.tui.messages import RIGHT_BUTTON
 from memtui.tui.paint.cells import crop, fit, right
 from memtui.tui.paint.numbers import full
 from memtui.tui.theme.tokens import scope_style
@@ -187,8 +188,11 @@ class ChooseOne(QuickModal[str | None]):
         return True
 
     def on_click(self, event: events.Click) -> None:
+        """A click on an option takes it, one beside the menu closes it."""
         row = event.style.meta.get("option")
-        if isinstance(row, int):
+        if not self.query_one(Panel).region.contains(int(event.screen_x), int(event.screen_y)):
+            self.dismiss(None)
+        elif isinstance(row, int) and event.button != RIGHT_BUTTON:
             self.dismiss(self._options[row].value)
 
     def _move(self, by: int) -> None:

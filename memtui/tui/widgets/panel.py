@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from textual import events
 from textual.content import Content
+from textual.style import Style
 from textual.widget import Widget
 
 from memtui.tui.host import host
@@ -49,8 +50,18 @@ class Panel(Widget):
         if which is not None:
             self._which = Content(which) if isinstance(which, str) else which
         if where is not None:
-            self._where = Content(host(self).keys.words(where)) if isinstance(where, str) else where
+            self._where = self._pressable(where) if isinstance(where, str) else where
         self._paint_frame()
+
+    def _pressable(self, where: str) -> Content:
+        """The words below; a click on a key and what it is for presses it."""
+        parts = []
+        for key, words in host(self).keys.pieces(where):
+            press = (
+                Style.from_meta({"@click": f"app.simulate_key('{key.press}')"}) if key and key.keys else None
+            )
+            parts.append(Content(words).stylize(press) if press else Content(words))
+        return Content().join(parts)
 
     def on_resize(self) -> None:
         self._paint_frame()

@@ -20,6 +20,7 @@ from memtui.patches.textual_scrollbar import SyncedScroll
 from memtui.tui.actions.table import bindings
 from memtui.tui.host import host
 from memtui.tui.jump import JumpTarget
+from memtui.tui.messages import RIGHT_BUTTON, MenuWanted
 
 
 @dataclass(frozen=True, slots=True)
@@ -353,7 +354,10 @@ class RowList(SyncedScroll, can_focus=True):
         key = event.style.meta.get("row")
         if not isinstance(key, str):
             return
-        if key == self._key:
+        if event.button == RIGHT_BUTTON:
+            self._go(key)
+            self.post_message(MenuWanted())
+        elif key == self._key:
             self.post_message(self.Opened(self, key))
         else:
             self._go(key)

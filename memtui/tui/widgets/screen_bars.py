@@ -180,7 +180,7 @@ class KeyBar(Widget):
 def _item(key: Action, cap: str, title: str, enabled: bool = True) -> Content:
     press = Style.from_meta({"@click": f"app.simulate_key('{key.press}')"})
     text = Content.assemble((cap, "bold $key" if enabled else "$dim"), f" {title}" if title else "")
-    return text.stylize(press) if enabled else text
+    return text.stylize(press)  # one that cannot act says why
 
 
 # The line above the key bar: what was just done, or what went wrong.

@@ -29,6 +29,7 @@ from memtui.tui.layout import size_class
 from memtui.tui.screens.browse.detail_view import MATCH, concealed, detail_lines, summary, title
 from memtui.tui.screens.browse.neighbours import REST_S
 from memtui.tui.screens.browse.state import BrowseState
+from memtui.tui.widgets.splitter import Splitter
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
@@ -341,42 +342,16 @@ class MemoryDetail(Widget, can_focus=True):
             self.post_message(self.CopyWanted(self.memory))
 
 
-class DetailPanel(BoundPanel[BrowseState]):
+class DetailPanel(BoundPanel[BrowseState], Splitter):
     """The memory with its name on the frame; once the cursor rests, its story and who got it are looked for."""
 
     BESIDE = frozenset(("story", "life", "got"))
 
-    @dataclass
-    class Dragged(Message):
-        """Its left edge was dragged by so many columns to the left."""
-
-        columns: int
-
     def __init__(self) -> None:
         super().__init__(MemoryDetail(), title="Memory", id="detail")
-        self._grip: int | None = None
-        """Where the mouse holds the left edge, in columns of the screen; None while it does not."""
         self._rest: Timer | None = None
         self._got_of: tuple[Engine | None, int] = (None, -1)
         """The engine and the version whose turns were read, or are being read."""
-
-    def on_mouse_down(self, event: events.MouseDown) -> None:
-        """Take hold of the left edge."""
-        if event.button == 1 and event.screen_x == self.region.x > 0:
-            self._grip = int(event.screen_x)
-            self.capture_mouse()
-
-    def on_mouse_move(self, event: events.MouseMove) -> None:
-        """Drag the left edge along."""
-        if self._grip is not None and (columns := self._grip - int(event.screen_x)):
-            self._grip -= columns
-            self.post_message(self.Dragged(columns))
-
-    def on_mouse_up(self, event: events.MouseUp) -> None:
-        """Let go of it."""
-        if self._grip is not None:
-            self._grip = None
-            self.release_mouse()
 
     def part(self, state: BrowseState) -> tuple[object, ...]:
         narrow = size_class(self.app.size.width) == "narrow"

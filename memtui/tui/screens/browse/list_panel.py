@@ -18,6 +18,7 @@ from memtui.tui.paint.numbers import full
 from memtui.tui.screens.browse import view
 from memtui.tui.screens.browse.memory_list import ListHead, MemoryList
 from memtui.tui.screens.browse.state import BrowseState, ListAnswer
+from memtui.tui.widgets.splitter import Splitter
 from memtui.tui.widgets.state_panel import StatePanel
 
 MENU = (
@@ -27,7 +28,7 @@ MENU = (
 """What the right button of the mouse offers on a memory."""
 
 
-class ListPanel(BoundPanel[BrowseState]):
+class ListPanel(BoundPanel[BrowseState], Splitter):
     """Shows the answer of the engine, or words; marks memories."""
 
     DEFAULT_CSS = """
@@ -36,6 +37,8 @@ class ListPanel(BoundPanel[BrowseState]):
     ListPanel.-state ListHead, ListPanel.-state MemoryList { display: none; }
     ListPanel.-waiting MemoryList { opacity: 60%; }
     """
+
+    EDGE = "right"
 
     def __init__(self) -> None:
         super().__init__(ListHead(), MemoryList(), StatePanel(id="list-state"), title="Memories", id="list")

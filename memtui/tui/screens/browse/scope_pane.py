@@ -30,6 +30,7 @@ from memtui.tui.paint.numbers import full, short
 from memtui.tui.screens.browse.filter_text import term_of, terms
 from memtui.tui.screens.browse.state import BrowseState
 from memtui.tui.theme.tokens import as_stored, category_style, scope_style, tier_rank, tier_style
+from memtui.tui.widgets.splitter import Splitter
 
 # The lines of the side panel: scopes nested by kind, then tiers, categories and states, with counts.
 
@@ -402,8 +403,10 @@ class ScopePane(SyncedScroll, can_focus=True):
             self.post_message(self.CopyWanted(line.raw if line.raw is not None else line.label))
 
 
-class ScopesPanel(BoundPanel[BrowseState]):
+class ScopesPanel(BoundPanel[BrowseState], Splitter):
     """The counts of the list that is shown, by scope and by facet."""
+
+    EDGE, SIGN = "right", -1
 
     def __init__(self) -> None:
         super().__init__(ScopePane(), title="Scopes", id="scopes")

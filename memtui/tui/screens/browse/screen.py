@@ -61,6 +61,7 @@ from memtui.tui.screens.mend.state import PARTS, Part
 from memtui.tui.session import Session
 from memtui.tui.widgets.layout_container import LayoutContainer
 from memtui.tui.widgets.panel import Panel
+from memtui.tui.widgets.splitter import Splitter
 from memtui.tui.widgets.state_panel import State, StatePanel
 
 VIEW = "view"
@@ -385,14 +386,14 @@ class BrowseScreen(BaseScreen):
         self.want(shaped(self.wish, zoom="" if self.wish.shape.zoom else panel, overlay=False))
         self._go(panel)
 
-    def on_detail_panel_dragged(self, message: DetailPanel.Dragged) -> None:
-        self.want(replace(self.wish, shape=reduce.nudged(self.wish.shape, message.columns)))
+    def on_splitter_dragged(self, message: Splitter.Dragged) -> None:
+        self.want(reduce.widened(self.wish, message.columns, self.size.width))
 
     def action_narrower(self) -> None:
-        self.want(replace(self.wish, shape=reduce.nudged(self.wish.shape, -3)))
+        self.want(reduce.widened(self.wish, -3, self.size.width))
 
     def action_wider(self) -> None:
-        self.want(replace(self.wish, shape=reduce.nudged(self.wish.shape, 3)))
+        self.want(reduce.widened(self.wish, 3, self.size.width))
 
     @on(MemoryList.TallWanted)
     def _tall_wanted(self) -> None:

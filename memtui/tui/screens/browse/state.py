@@ -10,7 +10,7 @@ from memtui.engine import Facets, ListQuery, ListView, Memory, StoreInfo, one_li
 from memtui.engine.catalog import (
     SORT_KEYS,
 )
-from memtui.tui.layout import BrowseShape
+from memtui.tui.layout import BrowseShape, nudges
 from memtui.tui.widgets.state_panel import State
 
 if TYPE_CHECKING:
@@ -205,9 +205,11 @@ def detail_pressed(shape: BrowseShape, focused: str) -> tuple[BrowseShape, str]:
     return shape, "detail"
 
 
-def nudged(shape: BrowseShape, columns: int) -> BrowseShape:
-    """Side panels wider by so many columns, within limits."""
-    return replace(shape, nudge=max(-12, min(30, shape.nudge + columns)))
+def widened(wish: ListRequest, columns: int, width: int) -> ListRequest:
+    """Side panels wider by so many columns on a screen of `width`, as far as that is seen there."""
+    least, most = nudges(width, wish.shape)
+    now = max(least, min(most, wish.shape.nudge))
+    return shaped(wish, nudge=max(least, min(most, now + columns)))
 
 
 def scopes_phrase(scopes: tuple[str | None, ...] | None) -> str:
