@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memtui.cli.output import error, print_json, print_table, print_text, warning
-from memtui.paths import settings_file
+from memtui.paths import settings_file, state_dir
 from memtui.settings import load_settings
 
 if TYPE_CHECKING:
@@ -20,7 +20,12 @@ SCHEMA = "memtui.stores.v1"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """`memtui stores` has no options of its own."""
+    """Look only, or also remove what is kept here of stores elsewhere."""
+    parser.add_argument(
+        "--drop-vectors",
+        action="store_true",
+        help="remove the vectors of stores on object storage that are kept on this machine",
+    )
 
 
 def run(args: Namespace) -> int:
@@ -33,13 +38,17 @@ def run(args: Namespace) -> int:
         NOTHING_FOUND,
         configured_remotes,
         discover,
+        drop_kept_vectors,
         inspect,
+        kept_vector_bytes,
     )
 
     if args.store:
         raise UsageError(
             "memtui stores lists every store; it takes no --store.", fix="For one: memtui stats --store."
         )
+    if args.drop_vectors:
+        drop_kept_vectors(state_dir(os.environ))
     found = discover(os.environ, cwd=Path.cwd())
     storage = load_settings(settings_file(), os.environ).storage
     healths = [
@@ -47,15 +56,28 @@ def run(args: Namespace) -> int:
         for store in configured_remotes(storage, found.stores)
     ]
     if args.json:
-        print_json(as_json(found, healths))
+        print_json({**as_json(found, healths), "kept_vectors": _kept()})
     elif healths:
         _print(healths)
+        if kept := kept_vector_bytes(state_dir(os.environ)):
+            print_text(
+                f"Vectors of stores far away are kept on this machine: {kept / 1e6:,.0f} MB in "
+                f"{_kept()['folder']}. They go with --drop-vectors; keep_vectors = false in [storage.NAME] keeps none."
+            )
     _tell(found)
     if healths:
         return 0
     places = [f"looked at {place}" for place in found.looked_at] or ["HOME is not set"]
     error(StoreNotFoundError("No memory store was found.", fix=NOTHING_FOUND), places)
     return 1
+
+
+def _kept() -> dict[str, Any]:
+    """What is kept here of stores on object storage, and where."""
+    from memtui.engine.discovery import kept_folder, kept_vector_bytes
+
+    state = state_dir(os.environ)
+    return {"bytes": kept_vector_bytes(state), "folder": str(kept_folder(state))}
 
 
 def _print(healths: list[StoreHealth]) -> None:

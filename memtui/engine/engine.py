@@ -113,6 +113,8 @@ class Engine:
         self._elsewhere = ""
         self._configured = self._configuration_files()
         self._held = HeldCatalog(store, None if state is None else state / "catalogs", now)
+        if state is not None and store.folder is None:
+            store.keep_vectors(state)
         self._embed_words = lru_cache(8)(self._vector_of)  # a filter is asked again for every other term
         self._embedder: Embedder | NoEmbedder = self._configured_embedder()
 

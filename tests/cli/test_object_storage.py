@@ -190,8 +190,19 @@ def test_what_a_question_fetches_is_said_on_standard_error(
     assert memtui(home, "new", "team")[0] == 0
     for text in ("the bastion listens on port 8443", "the kiln is fired on Mondays"):
         assert memtui(home, "add", text, "--store", "team")[0] == 0
-    for words in (("recall", "bastion port"), ("inject", "bastion port")):
+
+    def told(*words: str) -> bool:
         code, out, err = memtui(home, *words, "--store", "team", "--json")
         assert code == 0, err
-        assert "fetching 2 vectors (0 MB) from object storage, once" in err
         json.loads(out)
+        return "fetching 2 vectors (0 MB) from object storage, once (kept on this machine)" in err
+
+    assert told("recall", "bastion port")
+    assert not told("recall", "kiln"), "the vectors are kept"
+    _, out, _ = memtui(home, "stores", "--json")
+    kept = json.loads(out)["kept_vectors"]
+    assert kept["bytes"] == sum(each.stat().st_size for each in Path(kept["folder"]).iterdir()) > 0
+    assert kept["folder"] in memtui(home, "stores")[1]
+    _, out, _ = memtui(home, "stores", "--drop-vectors", "--json")
+    assert json.loads(out)["kept_vectors"]["bytes"] == 0
+    assert told("inject", "bastion port")

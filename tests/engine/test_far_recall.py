@@ -11,6 +11,7 @@ import pytest
 from lancedb.index import IvfFlat
 
 from memtui.engine import RecallRequest
+from memtui.engine.explain.radar import find_disagreements
 from memtui.engine.recall.answer import recall
 from memtui.engine.recall.context import RecallContext
 from memtui.engine.recall.record import Trace
@@ -118,3 +119,58 @@ def test_words_alone_do_not_fetch_every_vector(proxy: CountingProxy) -> None:
     found = recall(request, RecallContext(store, NOW_MS, None))
     assert found.returned
     assert not store.pin().holds_vectors
+
+
+def test_what_is_looked_for_beside_an_answer_reads_no_vector_again(
+    proxy: CountingProxy, tmp_path: Path
+) -> None:
+    """Disagreements, neighbours, searches for rows: each asked the library, which fetched every vector for each."""
+    create_own(tmp_path / "store", memories())
+    local, far = open_store(tmp_path / "store"), opened(proxy, "plain")
+    asked(far, "weirage gauging spans", 1)
+    vector = np.random.default_rng(3).standard_normal(DIMS).tolist()
+    columns = ["id", "text", "vector", "scope"]
+    theirs, ours = (each.vector_search(vector, k=12, columns=columns) for each in (local, far))
+    assert ours.column_names == theirs.column_names
+    assert ours.column("id").to_pylist() == theirs.column("id").to_pylist()
+    assert ours.column("_distance").to_pylist() == pytest.approx(
+        theirs.column("_distance").to_pylist(), abs=1e-5
+    )
+    assert ours.schema.field("vector").type == theirs.schema.field("vector").type
+    for mine, other in zip(
+        ours.column("vector").to_pylist(), theirs.column("vector").to_pylist(), strict=True
+    ):
+        assert mine == pytest.approx(other, abs=1e-5)
+    nothing = far.vector_search([0.0] * DIMS, k=3, columns=columns)
+    assert (nothing.num_rows, nothing.column_names) == (0, theirs.column_names)
+    mark = len(proxy.passed)
+    assert far.vector_search(vector, k=12, columns=["vector"]).num_rows == 12
+    assert of_rows(proxy.since(mark)) == []
+
+
+def test_disagreements_are_found_without_reading_vectors(proxy: CountingProxy, tmp_path: Path) -> None:
+    old, newer = (
+        "The bastion of the north weir listens on port 8443 for the gauge.",
+        "The bastion of the north weir listens on port 2222 for the gauge.",
+    )
+    table, days = memories(), 86_400_000.0
+    words, times, vectors = (table.column(name).to_pylist() for name in ("text", "timestamp", "vector"))
+    words[0], times[0], vectors[0] = old, NOW_MS - 40 * days, [1.0] * DIMS
+    words[1], times[1], vectors[1] = newer, NOW_MS - 5 * days, [1.0] * (DIMS - 1) + [1.01]
+    for name, values in (("text", words), ("timestamp", times), ("vector", vectors)):
+        at = table.schema.get_field_index(name)
+        table = table.set_column(at, name, pa.array(values, table.schema.field(name).type))
+    create_own(f"s3://{BUCKET}/told", table, options(proxy.endpoint))
+    create_own(tmp_path / "store", table)
+    request = RecallRequest("which port has the bastion", recipe="memtui", query_vector=[1.0] * DIMS, limit=5)
+    here, there = (
+        recall(request, RecallContext(each, NOW_MS, None))
+        for each in (open_store(tmp_path / "store"), opened(proxy, "told"))
+    )
+    mark = len(proxy.passed)
+    found = find_disagreements(there)
+    assert [(each.recalled, each.newer) for each in found] == [
+        (each.recalled, each.newer) for each in find_disagreements(here)
+    ]
+    assert found, "one is planted"
+    assert of_rows(proxy.since(mark)) == []

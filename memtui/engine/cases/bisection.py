@@ -12,7 +12,8 @@ from memtui.engine.core.progress import CancelToken, OnProgress, Progress
 from memtui.engine.core.text import counted
 from memtui.engine.recall.request import RecallRequest
 from memtui.engine.store.errors import explained
-from memtui.engine.store.snapshot import ROW_ID_ALONE, vector_index_rows
+from memtui.engine.store.index_status import vector_index_rows
+from memtui.engine.store.snapshot import ROW_ID_ALONE
 
 if TYPE_CHECKING:
     from memtui.engine.store.snapshot import Snapshot

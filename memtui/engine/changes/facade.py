@@ -336,7 +336,13 @@ class Curator:
         if self._ours_alone(change_set):
             journal = self._made_journal()
             return carry_out_aside(change_set, journal, now_ms=self._now(), client=self.client)
-        outcome = carry_out(change_set, self.bench, confirmed=confirmed, store=self._store.uri)
+        try:
+            outcome = carry_out(change_set, self.bench, confirmed=confirmed, store=self._store.uri)
+        finally:
+            if (
+                change_set.shrinks
+            ):  # vectors tell of texts: none of a memory whose every trace goes stays here
+                self._store.drop_kept()
         self._behind = True
         return outcome
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from memtui.engine.discovery.variables import MASK, mask_text
     from memtui.engine.discovery.write_guard import running_gateways
     from memtui.engine.store.create import create_empty
+    from memtui.engine.store.kept_vectors import drop_kept_vectors, kept_folder, kept_vector_bytes
 
 
 __all__ = [
@@ -35,7 +36,10 @@ __all__ = [
     "configured_remotes",
     "create_empty",
     "discover",
+    "drop_kept_vectors",
     "inspect",
+    "kept_folder",
+    "kept_vector_bytes",
     "mask_text",
     "new_place",
     "read_config",
@@ -56,7 +60,10 @@ __getattr__ = lazy_names(
         "configured_remotes": "memtui.engine.discovery.target",
         "create_empty": "memtui.engine.store.create",
         "discover": "memtui.engine.discovery.search",
+        "drop_kept_vectors": "memtui.engine.store.kept_vectors",
         "inspect": "memtui.engine.discovery.search",
+        "kept_folder": "memtui.engine.store.kept_vectors",
+        "kept_vector_bytes": "memtui.engine.store.kept_vectors",
         "mask_text": "memtui.engine.discovery.variables",
         "new_place": "memtui.engine.discovery.target",
         "read_config": "memtui.engine.discovery.json5_file",

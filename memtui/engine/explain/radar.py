@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from memtui.engine.explain.variation import memory_of
-from memtui.engine.recall.rows import CandidateRow, rows_of
-from memtui.engine.recall.store_search import read_columns
+from memtui.engine.recall.rows import CandidateRow
+from memtui.engine.recall.store_search import nearest
 
 if TYPE_CHECKING:
     from memtui.engine.recall.record import Trace
@@ -279,11 +279,9 @@ class _Looker:
 
     def around(self, said: Said) -> list[tuple[float, Said]]:
         """Memories in force near one, that the same question may read: cosine and what they say."""
-        columns = read_columns(self._pin.dialect)
-        table = self._pin.vector_search(said.unit.tolist(), k=NEAR + 1, columns=columns)
-        rows = rows_of(table, self._pin.dialect)
+        found = nearest(self._pin, said.unit, k=NEAR + 1, where=None)
         near = []
-        for row, distance in zip(rows, table.column("_distance").to_pylist(), strict=True):
+        for row, distance in zip(found.rows, found.numbers, strict=True):
             if row.id != said.row.id and self._in_force(row):
                 near.append((1.0 - float(distance), Said(row)))
         return near

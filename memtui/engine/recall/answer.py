@@ -42,7 +42,7 @@ def recall(
         if recipe.searches_held_vectors and outside.pin.vectors_in_memory:
             outside.pin.hold_vectors(cancel.check if cancel is not None else lambda: None)
     trace = recipe.run(request, context, outside, on_stage, cancel)
-    warnings = (*trace.warnings, *_far_search(outside))
+    warnings = (*trace.warnings, *_far_search(outside, fetched=bool(waits)))
     return replace(
         trace, asker=trace.asker or asker, auto_recall=context.auto_recall, kept={}, warnings=warnings
     )
@@ -63,9 +63,11 @@ def _waits_for(request: RecallRequest, context: RecallContext, outside: IoCache)
     if request.lanes or not by_meaning or not pin.on_object_storage or pin.dims is None or pin.holds_vectors:
         return ""
     rows = pin.outside_vector_index
+    if rows > FAR_VECTORS and pin.vectors_in_memory:
+        rows = pin.unread_vectors
     if rows <= FAR_VECTORS:
         return ""
-    often = "once" if pin.vectors_in_memory else "for each question"
+    often = f"once ({pin.vectors_stay})" if pin.vectors_in_memory else "for each question"
     return f"fetching {_vectors(rows, pin.dims)} from object storage, {often}: no index leads the search"
 
 
@@ -73,14 +75,14 @@ def _vectors(rows: int, dims: int) -> str:
     return f"{rows:,} vectors ({4 * rows * dims / 1e6:,.0f} MB)"
 
 
-def _far_search(outside: IoCache) -> tuple[str, ...]:
+def _far_search(outside: IoCache, *, fetched: bool) -> tuple[str, ...]:
     """A word where a search by meaning fetched many vectors over the network."""
-    rows = outside.far_vectors_read()
-    if rows <= FAR_VECTORS:
+    rows, pin = outside.far_vectors_read(), outside.pin
+    if rows <= FAR_VECTORS or (pin.vectors_in_memory and not fetched):
         return ()
-    fetched = _vectors(rows, outside.pin.dims or 0)
-    if outside.pin.vectors_in_memory:
-        how = f"{fetched} were fetched from object storage, and are held while memtui runs"
+    what = _vectors(rows, pin.dims or 0)
+    if pin.vectors_in_memory:
+        how = f"{what} were fetched from object storage, and are {pin.vectors_stay}"
     else:
-        how = f"each question fetches {fetched} from object storage"
+        how = f"each question fetches {what} from object storage"
     return (f"No index leads the search by meaning: {how}. Health, Indexes says what one would gain.",)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
@@ -14,6 +13,7 @@ from memtui.engine.core.text import counted
 from memtui.engine.dialects.base import is_vector
 from memtui.engine.store import sql
 from memtui.engine.store.errors import explained
+from memtui.engine.store.index_status import FtsStatus, fts_status, vector_index_rows
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,65 +24,6 @@ if TYPE_CHECKING:
     from memtui.engine.store.agent_words.search import Ranked, WordIndex
     from memtui.engine.store.vector_matrix import Found, VectorCache
     from memtui.engine.store.word_matrix import FoundWords, Splitter, WordCache
-
-
-# The state of a table's indexes on text and vectors.
-
-
-@dataclass(frozen=True, slots=True)
-class FtsStatus:
-    """Whether words can be searched, and how well. `readable` is False when the index files are gone."""
-
-    exists: bool
-    version: int | None = None
-    positions: bool = False
-    indexed_rows: int = 0
-    unindexed_rows: int = 0
-    tokenizer: str = ""
-    readable: bool = True
-    details: Mapping[str, Any] | None = None
-    """How it splits words, by the names of the engine."""
-
-    @property
-    def phrase(self) -> str:
-        """For people: "version 1, positions, 253 of 267 rows"."""
-        if not self.exists:
-            return "none"
-        if not self.readable:
-            return f"version {self.version}, files missing"
-        positions = "positions" if self.positions else "no positions"
-        rows = self.indexed_rows + self.unindexed_rows
-        return f"version {self.version}, {positions}, {self.indexed_rows:,} of {counted(rows, 'row')}"
-
-
-def fts_status(table: Any, column: str, where: str) -> FtsStatus:
-    """The index on `column` of an open table; raises when the list of indices cannot be read."""
-    with explained(where):
-        indices = table.list_indices()
-    for index in indices:
-        if index.index_type == "FTS" and list(index.columns) == [column]:
-            details = getattr(index, "index_details", None)
-            return FtsStatus(
-                exists=True,
-                version=getattr(index, "index_version", None),
-                positions=bool((details or {}).get("with_position")),
-                indexed_rows=index.num_indexed_rows or 0,
-                unindexed_rows=index.num_unindexed_rows or 0,
-                tokenizer=str((details or {}).get("base_tokenizer", "")),
-                readable=details is not None,
-                details=details,
-            )
-    return FtsStatus(exists=False)
-
-
-def vector_index_rows(table: Any, column: str | None, where: str) -> tuple[int, int] | None:
-    """Rows that the index on the vector column holds, and those beside it; None without such an index."""
-    with explained(where):
-        indices = table.list_indices()
-    for index in indices:
-        if index.index_type != "FTS" and list(index.columns) == [column]:
-            return index.num_indexed_rows or 0, index.num_unindexed_rows or 0
-    return None
 
 
 BATCH = 65_536
@@ -364,6 +305,8 @@ class Snapshot:
 
         query_vector = np.asarray(vector, dtype=np.float32)
         self._check_query(query_vector, k)
+        if self.on_object_storage and metric == "cosine" and self.vectors_in_memory:
+            return self._nearest_rows(query_vector, k, where, columns, with_row_id)
         with explained(self.where):
             query = self.table.search(
                 query_vector, query_type="vector", vector_column_name=self.dialect.columns.vector
@@ -400,10 +343,41 @@ class Snapshot:
         matrix = self._vectors.matrix(self)
         return matrix.nearest(question, k, self._among(where, matrix.addresses))
 
+    def _nearest_rows(
+        self, vector: Any, k: int, where: str | None, columns: Sequence[str], with_row_id: bool
+    ) -> pa.Table:
+        """`vector_search` of a version far away: the library would fetch every vector for each search."""
+        import pyarrow as pa
+
+        found, column = self.nearest(vector, k=k, where=where), self.dialect.columns.vector
+        row_ids = found.row_ids.tolist()
+        stored = [name for name in columns if name != column]
+        known = pa.table({"_rowid": found.row_ids})
+        rows = self.take(row_ids, stored) if stored and row_ids else known
+        if column in columns and row_ids:
+            held, kind = self.held_vectors(row_ids), self.schema.field(column).type
+            rows = rows.append_column(column, pa.array([held[each] for each in row_ids], kind))
+        rows = rows.append_column("_distance", pa.array(found.distances))
+        for name in columns if not row_ids else ():
+            rows = rows.append_column(name, pa.array([], self.schema.field(name).type))
+        return rows.select([*columns, "_distance", *(["_rowid"] if with_row_id else [])])
+
     @property
     def holds_vectors(self) -> bool:
-        """Whether the vectors of this version are in memory already."""
+        """Whether the vectors of this version are on this machine already."""
         return self._vectors is not None and self.vectors_in_memory and self._vectors.holds(self.version)
+
+    @property
+    def unread_vectors(self) -> int:
+        """How many vectors the next search has to read from the table first; where `vectors_in_memory`."""
+        assert self._vectors is not None
+        return self._vectors.unread(self)
+
+    @property
+    def vectors_stay(self) -> str:
+        """How long vectors stay that were fetched from object storage, in words."""
+        kept = self._vectors is not None and self._vectors.file is not None
+        return "kept on this machine" if kept else "held while memtui runs"
 
     def hold_vectors(self, check: Callable[[], None]) -> None:
         """Read the vectors into memory, where they are not there yet; `check` may raise between two batches."""

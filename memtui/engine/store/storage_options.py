@@ -16,7 +16,13 @@ LIMITS: Mapping[str, str] = MappingProxyType(
 """What is laid under the options of every remote store: without it the engine tries for three minutes."""
 
 JOURNAL = "journal"
-"""The one option that is ours: "local" keeps the journal on this machine, "store" beside the store, for all."""
+""""local" keeps the journal on this machine, "store" beside the store, for all."""
+
+KEEP = "keep_vectors"
+"""false: vectors are fetched by each program that searches them, and never kept on this machine."""
+
+OURS = frozenset({JOURNAL, KEEP})
+"""The options that are ours, and no business of the engine."""
 
 _SECRET = re.compile(r"(secret|password|token|sas|credential|(^|_)key($|_id$))|access_key")
 
@@ -73,6 +79,12 @@ def _profile(name: str, table: Any, environ: Mapping[str, str], origin: str) -> 
             path=f"{path}.{JOURNAL}",
             fix="Use local, or store for a journal that every console sees.",
         )
+    if options.get(KEEP, "true") not in ("true", "false"):
+        raise ConfigError(
+            f"{path}.{KEEP} in {origin} is {options[KEEP]!r}.",
+            path=f"{path}.{KEEP}",
+            fix="Use true or false.",
+        )
     uri = table.get("uri", "")
     if not isinstance(uri, str) or (uri and "://" not in uri):
         raise ConfigError(
@@ -127,4 +139,4 @@ def profile_for(uri: str, profiles: Sequence[StorageProfile]) -> StorageProfile 
 
 def with_limits(options: Mapping[str, str]) -> dict[str, str]:
     """`options` over the time limits, for the engine."""
-    return {**LIMITS, **{key: value for key, value in options.items() if key != JOURNAL}}
+    return {**LIMITS, **{key: value for key, value in options.items() if key not in OURS}}

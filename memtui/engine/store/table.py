@@ -14,10 +14,11 @@ from memtui.engine.dialects.base import Dialect
 from memtui.engine.dialects.generic import generic
 from memtui.engine.dialects.registry import detect
 from memtui.engine.store.errors import explained
+from memtui.engine.store.index_status import FtsStatus
 from memtui.engine.store.locate import TableLocation
 from memtui.engine.store.service_errors import note_endpoint, refuse_web_page
-from memtui.engine.store.snapshot import BATCH, FtsStatus, Metric, Snapshot
-from memtui.engine.store.storage_options import JOURNAL, with_limits
+from memtui.engine.store.snapshot import BATCH, Metric, Snapshot
+from memtui.engine.store.storage_options import JOURNAL, KEEP, OURS, with_limits
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -51,7 +52,8 @@ class Store:
     ) -> None:
         self._connection = connection
         self._shared = shared
-        self._options = {key: value for key, value in (options or {}).items() if key != JOURNAL}
+        self._options = {key: value for key, value in (options or {}).items() if key not in OURS}
+        self._keeps = (options or {}).get(KEEP) != "false"
         self.shares_journal = (options or {}).get(JOURNAL) == "store"
         """Whether the journal stands beside a store on object storage, where other consoles see it."""
         self._place = place
@@ -242,6 +244,19 @@ class Store:
             return b"", ""
 
         return self.pin(version).derived(("manifest",), read)
+
+    def keep_vectors(self, state: Path) -> None:
+        """Keep the vectors of a store on object storage below memtui's state folder: see `kept_vectors`."""
+        from memtui.engine.store.kept_vectors import KeptVectors, kept_file
+
+        if self._vectors is not None and self._pin.on_object_storage and self._keeps:
+            file = kept_file(state, self.uri, self.table_name)
+            self._vectors.file = KeptVectors(file, self.tag, self.data_files, lambda: self.version)
+
+    def drop_kept(self) -> None:
+        """Remove the vectors that are kept on this machine: a memory was forgotten with every trace."""
+        if self._vectors is not None and self._vectors.file is not None:
+            self._vectors.file.drop()
 
     def writer(self) -> Writer:
         """A handle that can change the table. Nothing else here writes; see `memtui.engine.changes`."""

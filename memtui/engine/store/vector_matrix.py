@@ -53,6 +53,9 @@ MOST_BYTES = 256 << 20
 BATCH = 8_192
 """Rows that are read at a time."""
 
+MOST_TAKEN = 0.2
+"""With more rows than this part of them unread, all are read of a table far away, where each row costs a request."""
+
 ADDRESS = "_rowaddr"
 
 Addresses = np.ndarray[Any, np.dtype[np.uint64]]
@@ -90,6 +93,12 @@ class VectorMatrix:
         order = np.argsort(self.row_ids, kind="stable")
         return order, self.row_ids[order]
 
+    def of(self, rows: np.ndarray[Any, np.dtype[np.bool_]], version: int) -> VectorMatrix:
+        """Some of the rows, under the number of another version."""
+        return VectorMatrix(
+            version, self.addresses[rows], self.row_ids[rows], self.units[rows], self.lengths[rows]
+        )
+
     def nearest(self, question: Units, k: int, among: np.ndarray[Any, np.dtype[np.bool_]] | None) -> Found:
         """The `k` rows with the highest cosine to `question` (any length above 0), the nearest first.
 
@@ -117,12 +126,34 @@ class Found:
     distances: Units
 
 
+class KeptFile(Protocol):
+    """A file of vectors that outlives the program: `kept_vectors.KeptVectors`."""
+
+    def newest(self) -> int:
+        """The version that is shown: an older one, which is looked at in between, is not kept."""
+
+    def holds(self, version: int) -> bool:
+        """Whether the file is of this version."""
+
+    def read(self, version: int) -> VectorMatrix | None:
+        """What it has of this version, under its number, or of another, under none."""
+
+    def write(self, matrix: VectorMatrix) -> None:
+        """Keep this matrix in place of the one before."""
+
+    def drop(self) -> None:
+        """Keep nothing any more."""
+
+
 class VectorCache:
     """The newest matrix of a table, shared by its versions; used by several threads."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._kept: VectorMatrix | None = None
+        self.file: KeptFile | None = None
+        """Where the matrix is kept of a table on object storage; None for any other, or where nothing is kept."""
+        self._asked: tuple[int, tuple[Addresses, Addresses]] | None = None
         self.read = 0
         """Vectors read from the table so far."""
 
@@ -133,30 +164,62 @@ class VectorCache:
         """
         with self._lock:
             if self._kept is None or self._kept.version != pin.version:
-                self._kept = self._advanced(pin, self._kept, check)
+                self._kept = self._advanced(pin, self._at_hand(pin), check)
             return self._kept
 
+    def unread(self, pin: Pinned) -> int:
+        """How many vectors of this version would have to be read from the table."""
+        with self._lock:
+            old = self._at_hand(pin)
+            if old is not None and old.version == pin.version:
+                return 0
+            addresses = self._addresses(pin)[0]
+            return (
+                len(addresses) if old is None else int(np.count_nonzero(~np.isin(addresses, old.addresses)))
+            )
+
+    def _at_hand(self, pin: Pinned) -> VectorMatrix | None:
+        """What is in memory, else in the file, of this version or of another; its vectors are as long as these."""
+        other = self._kept is None or self._kept.version != pin.version
+        if other and self.file is not None and (self._kept is None or self.file.holds(pin.version)):
+            self._kept = self.file.read(pin.version) or self._kept
+        same = self._kept is not None and self._kept.units.shape[1] == pin.dims
+        return self._kept if same else None
+
+    def _addresses(self, pin: Pinned) -> tuple[Addresses, Addresses]:
+        """`addressed` of every memory, asked for once of a version."""
+        if self._asked is None or self._asked[0] != pin.version:
+            self._asked = (pin.version, addressed(pin, None))
+        return self._asked[1]
+
     def _advanced(self, pin: Pinned, old: VectorMatrix | None, check: Callable[[], None]) -> VectorMatrix:
-        addresses, row_ids = addressed(pin, None)
+        if old is not None and old.version == pin.version:
+            return old
+        addresses, row_ids = self._addresses(pin)
         dims = pin.dims or 1
         units = np.full((len(addresses), dims), np.nan, np.float32)
         lengths = np.full(len(addresses), np.nan, np.float32)
         fresh = np.ones(len(addresses), bool)
-        if old is not None and old.units.shape[1] == dims and len(old.addresses):
+        if old is not None and len(old.addresses):
             at = np.minimum(np.searchsorted(old.addresses, addresses), len(old.addresses) - 1)
             fresh = old.addresses[at] != addresses
             units[~fresh] = old.units[at[~fresh]]
             lengths[~fresh] = old.lengths[at[~fresh]]
-        if fresh.all():
+        most = len(fresh) if self.file is None else MOST_TAKEN * len(fresh)
+        if fresh.all() or np.count_nonzero(fresh) > most:
             self._fill(pin, addresses, units, lengths, check)
         else:
-            self._take(pin, np.flatnonzero(fresh), row_ids, units, lengths)
+            self._take(pin, np.flatnonzero(fresh), row_ids, units, lengths, check)
         units.setflags(write=False)
-        return VectorMatrix(pin.version, addresses, row_ids, units, lengths)
+        made = VectorMatrix(pin.version, addresses, row_ids, units, lengths)
+        if self.file is not None and made.version >= self.file.newest():
+            self.file.write(made)
+        return made
 
     def holds(self, version: int) -> bool:
-        """Whether the vectors of this version are in memory now."""
-        return self._kept is not None and self._kept.version == version
+        """Whether the vectors of this version are on this machine now."""
+        kept, file = self._kept, self.file
+        return (kept is not None and kept.version == version) or (file is not None and file.holds(version))
 
     def _fill(
         self, pin: Pinned, addresses: Addresses, units: Units, lengths: Units, check: Callable[[], None]
@@ -168,10 +231,19 @@ class VectorCache:
             places = np.searchsorted(addresses, batch.column(ADDRESS).to_numpy(zero_copy_only=False))
             self._put(batch.column(column), places, units, lengths)
 
-    def _take(self, pin: Pinned, places: Any, row_ids: Addresses, units: Units, lengths: Units) -> None:
+    def _take(
+        self,
+        pin: Pinned,
+        places: Any,
+        row_ids: Addresses,
+        units: Units,
+        lengths: Units,
+        check: Callable[[], None],
+    ) -> None:
         """The vectors at `places` only."""
         column = str(pin.dialect.columns.vector)
         for start in range(0, len(places), BATCH):
+            check()
             part = places[start : start + BATCH]
             table = pin.take(row_ids[part].tolist(), [column])
             got = {int(row): at for at, row in enumerate(table.column("_rowid").to_pylist())}

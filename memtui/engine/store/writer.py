@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from memtui.engine.core.errors import MemtuiError
 from memtui.engine.store import sql
 from memtui.engine.store.errors import explained, writing
-from memtui.engine.store.snapshot import Snapshot, fts_status
+from memtui.engine.store.index_status import fts_status
+from memtui.engine.store.snapshot import Snapshot
 
 if TYPE_CHECKING:
     import pyarrow as pa

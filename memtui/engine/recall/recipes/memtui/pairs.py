@@ -19,7 +19,7 @@ from memtui.engine.store.agent_words import bm25
 
 if TYPE_CHECKING:
     from memtui.engine.recall.candidates import Floats
-    from memtui.engine.store.snapshot import FtsStatus
+    from memtui.engine.store.index_status import FtsStatus
 
 
 SPLITS = ("icu", "ngram", "jieba", "lindera")
