@@ -30,7 +30,7 @@ from memtui.engine.clients import (
 )
 
 if TYPE_CHECKING:
-    from memtui.engine import CaseBook, Engine, ListView, Memory, Trace
+    from memtui.engine import CaseBook, Engine, ListView, Memory, RecallRequest, Trace
     from memtui.engine.documents import Consulted
 
 LONGEST = 4_000
@@ -333,31 +333,13 @@ class Door:
 
         `hook` asks as the program's own hook before a prompt does. `limit` None leaves it to the recipe.
         """
-        from memtui.engine import RecallRequest
         from memtui.engine.recall import recipe_named
 
         if not query.strip():
             raise ToolError("query: say in a few words what you want to know.")
         engine = self.engine
-        recipe = recipe_named(engine.default_recipe)
-        scopes = self.check_scope(scope)
-        dialect, reach = engine.store.dialect, self.reach
-        if dialect.columns.scope is None or (dialect.owned and scope in (None, *(reach.scopes or ()))):
-            scopes = None  # the recipe itself asks as the agent
-        owners = reach.owners if reach.limited else ()
-        if scope is not None and (named := split_scope(scope)) and named[0] == "agent" and named[1] in owners:
-            owners = (named[1],)
-        request = RecallRequest(
-            query,
-            recipe=recipe.name,
-            config=self.config,
-            scopes=scopes,
-            category=category,
-            limit=limit,
-            agent=self.agent or (owners[0] if owners else DEFAULT_AGENT if recipe.of_agent else ""),
-            owners=owners,
-            own_words=reach.limited,
-        )
+        recipe, request = recipe_named(engine.default_recipe), self.request(query, limit, scope, category)
+        owners = request.owners
         if recipe.own_rows and len(owners) > 1:  # it asks for one agent alone, and several were granted
             return engine.recall(replace(request, recipe="memtui", config=None))
         if hook and recipe.hook:
@@ -369,6 +351,34 @@ class Door:
                 raise
             trace = engine.recall(replace(request, recipe="memtui", config=None))
             return replace(trace, warnings=(f"{error.message} Found by words instead.",))
+
+    def request(
+        self, query: str, limit: int | None = None, scope: str | None = None, category: str | None = None
+    ) -> RecallRequest:
+        """A question by the store's own recipe, to what this client may read."""
+        from memtui.engine import RecallRequest
+        from memtui.engine.recall import recipe_named
+
+        engine = self.engine
+        recipe = recipe_named(engine.default_recipe)
+        scopes = self.check_scope(scope)
+        dialect, reach = engine.store.dialect, self.reach
+        if dialect.columns.scope is None or (dialect.owned and scope in (None, *(reach.scopes or ()))):
+            scopes = None  # the recipe itself asks as the agent
+        owners = reach.owners if reach.limited else ()
+        if scope is not None and (named := split_scope(scope)) and named[0] == "agent" and named[1] in owners:
+            owners = (named[1],)
+        return RecallRequest(
+            query,
+            recipe=recipe.name,
+            config=self.config,
+            scopes=scopes,
+            category=category,
+            limit=limit,
+            agent=self.agent or (owners[0] if owners else DEFAULT_AGENT if recipe.of_agent else ""),
+            owners=owners,
+            own_words=reach.limited,
+        )
 
     def untold(self, trace: Trace) -> bool:
         """Whether the scores of a recall count words of rows that the client may not read: they are not told then.

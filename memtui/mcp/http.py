@@ -7,11 +7,12 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from time import monotonic
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine import Engine, UsageError, counted
+from memtui.engine import CancelToken, Engine, UsageError, counted
 from memtui.engine.clients import Client, ClientRegister, RateLimit, is_loopback
+from memtui.mcp.ahead import read_ahead
 from memtui.mcp.door import Door
 from memtui.mcp.server import make_server
 
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 WHO = "memtui.client"
 """Where the request carries the client that its token names."""
+
+READY_S = 0.05
+"""How often it is looked whether the server is ready to be asked."""
 
 
 class Doors:
@@ -65,6 +69,14 @@ class Doors:
                 return self._doors.get(None) is door
         known = self._register.named(client.name)
         return known == client and not client.paused
+
+    def read_ahead(self, ready: Callable[[], bool], stopped: CancelToken) -> None:
+        """As soon as the server is ready, open the store and make ready what a first search would wait for."""
+        while not ready():
+            if stopped.cancelled:
+                return
+            sleep(READY_S)
+        read_ahead(self.of(None), stopped)
 
     def close(self) -> None:
         """Close the store."""
@@ -186,7 +198,12 @@ def serve_http(
         sys.stderr.write(f"memtui mcp: http://{_bracketed(host)}:{bound.getsockname()[1]}/mcp\n")
         sys.stderr.flush()
         server = uvicorn.Server(uvicorn.Config(app, log_level="error", access_log=False))
+        stopped = CancelToken()
+        ahead = threading.Thread(target=doors.read_ahead, args=(lambda: server.started, stopped))
+        ahead.start()
         try:
             server.run(sockets=[bound])
         finally:
+            stopped.cancel()
+            ahead.join()
             doors.close()

@@ -21,6 +21,7 @@ from memtui.mcp import asking
 from memtui.mcp.door import MOST_BYTES, Door, ToolError, cut_to, usage
 from memtui.mcp.notices import NoticeBoard
 from memtui.mcp.prompts import prompt, prompts, resource, resources, template
+from memtui.mcp.quiet import QuietTime
 from memtui.mcp.tools.registry import all_tools
 
 if TYPE_CHECKING:
@@ -243,15 +244,18 @@ async def serve_stdio(door: Door, tools: Sequence[Tool] | None = None) -> None:
     """Serve one client on standard input and output until the input ends."""
     server = make_server(door, tools)
     told = NotificationOptions(resources_changed=True)
+    quiet = QuietTime(door)
     async with stdio_server() as (read, write), anyio.create_task_group() as tasks:
         send, whole = anyio.create_memory_object_stream[SessionMessage | Exception](0)
 
         async def mend() -> None:
             async with send:
                 async for each in read:
+                    quiet.hear(each)
                     await send.send(mended(each) if isinstance(each, ValidationError) else each)
 
         tasks.start_soon(mend)
+        tasks.start_soon(quiet.read_ahead)
         await server.run(whole, write, server.create_initialization_options(told))
         tasks.cancel_scope.cancel()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -123,11 +124,11 @@ SAID = (
 )
 
 
-def little(folder: Path, rows: int, *, spoken: bool) -> Engine:
-    """A store of the first of these, said by somebody or noted down."""
+def little(folder: Path, rows: int, *, spoken: bool, texts: Sequence[str] = SAID) -> Engine:
+    """A store of the first of `texts`, said by somebody or noted down."""
     turns = [
         dialogues.Turn(f"m{at}", "home", "Ida" if spoken else "", text, "s1" if spoken else "", NOW_MS - at)
-        for at, text in enumerate(SAID[:rows])
+        for at, text in enumerate(texts[:rows])
     ]
     store = dialogues.write(folder, turns, prefixed=spoken)
     return open_engine(store, now=lambda: NOW_MS, environ={}, cwd=folder)
@@ -150,6 +151,43 @@ def test_a_store_of_a_few_memories_knows_its_own_plain_question(
     assert strange.confidence is not None
     assert strange.confidence.probability < told.probability / 2
     assert strange.confidence.word in (("hardly", "perhaps") if spoken else ("nothing",))
+
+
+IN_GERMAN = (
+    "Der Ersatzschlüssel liegt unter dem blauen Topf",
+    "Marta hält Bienen auf dem Dach der Bibliothek",
+    "Der Kessel wurde im Oktober von Rolf gewartet",
+    "Unser Zahnarzt ist an den Marktplatz gezogen",
+    "Das WLAN-Passwort hängt innen an der Speisekammertür",
+)
+
+
+@pytest.mark.parametrize("spoken", [True, False])
+@pytest.mark.parametrize("texts", [IN_GERMAN, SAID[:5]])
+@pytest.mark.parametrize(
+    "question",
+    [
+        "¿Dónde está la llave de repuesto?",
+        "Gdzie jest zapasowy klucz?",
+        "Wer gewann die Schacholympiade in Budapest?",
+    ],
+)
+def test_words_in_pieces_that_stand_nowhere_say_nothing(
+    tmp_path: Path, question: str, texts: tuple[str, ...], spoken: bool
+) -> None:
+    """A language of which the model has no words meets pieces of anything."""
+    engine = little(tmp_path / "store", len(texts), spoken=spoken, texts=texts)
+    told = engine.recall(RecallRequest(question, recipe="memtui")).confidence
+    assert told is not None
+    assert told.word == "nothing"
+
+
+@pytest.mark.parametrize("spoken", [True, False])
+def test_a_word_in_pieces_that_stands_in_a_memory_counts(tmp_path: Path, spoken: bool) -> None:
+    engine = little(tmp_path / "store", len(IN_GERMAN), spoken=spoken, texts=IN_GERMAN)
+    told = engine.recall(RecallRequest("Wo ist der Ersatzschlüssel?", recipe="memtui")).confidence
+    assert told is not None
+    assert (told.memory, told.word) == ("m0", "likely")
 
 
 @pytest.fixture(scope="module")

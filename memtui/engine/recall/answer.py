@@ -33,9 +33,7 @@ def recall(
     """
     recipe = recipe_named(request.recipe)
     request, asker = recipe.asker(request, context)
-    outside = outside or context.outside(request.table_version)
-    if request.own_words:
-        outside = outside.counting(rows_searched(outside.pin.dialect, request.scopes, request.owners))
+    outside = _counting(request, outside or context.outside(request.table_version))
     if waits := _waits_for(request, context, outside):
         if on_stage is not None:
             on_stage(StageSummary(FETCH, "fetch vectors", "operation", outside.pin.rows, 0, 0.0, note=waits))
@@ -53,7 +51,15 @@ def read_ahead(request: RecallRequest, context: RecallContext, cancel: CancelTok
     recipe = recipe_named(request.recipe)
     request, _ = recipe.asker(request, context)
     if recipe.read_ahead is not None:
-        recipe.read_ahead(request, context, context.outside(request.table_version), cancel)
+        outside = _counting(request, context.outside(request.table_version))
+        recipe.read_ahead(request, context, outside, cancel)
+
+
+def _counting(request: RecallRequest, outside: IoCache) -> IoCache:
+    """For whoever may not read all rows, the same with keyword scores of the rows that are searched alone."""
+    if not request.own_words:
+        return outside
+    return outside.counting(rows_searched(outside.pin.dialect, request.scopes, request.owners))
 
 
 def _waits_for(request: RecallRequest, context: RecallContext, outside: IoCache) -> str:

@@ -7,6 +7,10 @@ same memory it is more likely the answer than where each speaks for another. And
 beside it came back too: what was talked about is told in more than one message. In notes the length of the question
 counts instead: a long message seldom has one note that answers it.
 
+Words that the bundled model knows in pieces alone are most words of a language that it never learned. Where half of the
+question is made of such words, and none of them stands in a memory, their pieces count for nothing: they meet pieces of
+any text.
+
 Where hardly any memory was a candidate, only the words count: a score that is stretched from the lowest of three
 memories to the highest says nothing. `tests/quality/confidence.py` fits all of it, for dialogues and notes apart, and
 writes it into `weights.toml` beside the recipe, with errors and with what each part is worth.
@@ -31,6 +35,8 @@ if TYPE_CHECKING:
     from memtui.engine.recall.record import Trace
 
 
+Row = np.ndarray[Any, np.dtype[np.float64]]
+
 WEIGHTS = Path(__file__).parent / "recipes" / "memtui" / "weights.toml"
 
 LONG_FROM, LONG_TO = 12, 40
@@ -50,6 +56,14 @@ FEW = 20
 
 UNKNOWN = 0.5
 """From this share of words in a script that the bundled model never learned nothing can be told."""
+
+
+STRANGE, STRANGE_SHARE = 2, 0.5
+"""So many words in pieces, with so much of all weight, and none met: a question in a language of which the model has no
+words. Of 961 questions that our dialogues, chats and notes answer none is so, of the others 21 are."""
+
+STANDS = 0.75
+"""A word stands in a memory where each of its pieces is met at least so well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +130,11 @@ def confidence(trace: Trace) -> Confidence | None:
     if "before" in inputs:
         pieces = np.fmax(pieces, settings["contextWeight"] * inputs["before"])
     place = {row.id: at for at, row in enumerate(trace.pool.rows)}
-    met = {each: float(pieces[place[each]] @ weights / weights.sum()) for each in trace.returned[:LOOKED_AT]}
+    words = words_in_pieces(late.outcome.params["pieces"])
+    met = {
+        each: float(known(pieces[place[each]], weights, words) @ weights / weights.sum())
+        for each in trace.returned[:LOOKED_AT]
+    }
     memory = max(met, key=lambda each: met[each])
     last = trace.records[-1].outcome.flow
     gathered = float(last.score[last.order[0]]) / most(settings, {each.name for each in trace.records})
@@ -126,6 +144,29 @@ def confidence(trace: Trace) -> Confidence | None:
     long, short = longness(trace.query), short_messages([row.text for row in trace.pool.rows])
     probability, line = judged.of(met[memory], gathered, long, near, short)
     return Confidence(memory, probability, met[memory], gathered, line, near, few)
+
+
+def words_in_pieces(pieces: Sequence[str]) -> list[slice]:
+    """The words of a question that the model knows in pieces alone: where each begins and ends."""
+    starts = [at for at, piece in enumerate(pieces) if at == 0 or not piece.startswith("##")]
+    ends = [*starts[1:], len(pieces)]
+    return [slice(start, end) for start, end in zip(starts, ends, strict=True) if end - start > 1]
+
+
+def known(met: Row, weights: Row, words: Sequence[slice]) -> Row:
+    """How well a memory meets each piece of a question, without words that say nothing.
+
+    Those are the `words` in pieces, where there are several of them, half of all weight is theirs and none stands in
+    the memory.
+    """
+    if len(words) < STRANGE or any(met[word].min() >= STANDS for word in words):
+        return met
+    if sum(float(weights[word].sum()) for word in words) < STRANGE_SHARE * weights.sum():
+        return met
+    kept = met.copy()
+    for word in words:
+        kept[word] = 0.0
+    return kept
 
 
 def beside(trace: Trace, at: int) -> bool | None:
