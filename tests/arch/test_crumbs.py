@@ -19,6 +19,7 @@ KEPT = {
     "memtui.engine.documents.pack_policy": "what is kept, bounded and scored; the pack beside it counts and renders",
     "memtui.engine.capture.recipes.pro.gates": "the gates of the plugin as a table; the run beside it would bury them",
     "memtui.mcp.asking": "a question to a person, by two ways of the protocol; the server beside it only passes calls",
+    "memtui.mcp.quiet": "when a client leaves room to read ahead; the server beside it only passes calls",
     "memtui.tui.screens.health.version_rows": "the painting of one view, as config_rows beside it",
     "memtui.tui.screens.audit.mend_choice": "the dialogs of one choice, as edit_rights beside it",
     "memtui.tui.screens.audit.wished": "what a sentence asks of Audit, without a screen; the screen beside it is full",
