@@ -32,7 +32,7 @@ def served(tmp_path: Path) -> Iterator[str]:
     (root / "onnx").mkdir()
     (root / "model.onnx").rename(root / "onnx" / "model_quantized.onnx")
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(root)))
-    Thread(target=server.serve_forever, daemon=True).start()
+    Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}"
     server.shutdown()
     server.server_close()

@@ -140,7 +140,7 @@ def counting_proxy(service: str) -> Iterator[CountingProxy]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
     proxy = CountingProxy(f"http://127.0.0.1:{server.server_port}")
-    running = threading.Thread(target=server.serve_forever, daemon=True)
+    running = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     running.start()
     try:
         yield proxy

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import Thread
 
 import httpx
 import numpy as np
 import pyarrow as pa
-from moto.server import ThreadedMotoServer
+from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoRequestHandler, create_backend_app
+from werkzeug.serving import make_server
 
 from memtui.engine.dialects.memtui import own_schema
 from tests.conftest import NOW_MS
@@ -21,17 +23,20 @@ DIMS = 8
 @contextmanager
 def object_service() -> Iterator[str]:
     """The endpoint of a running service with the bucket `memories`; stopped at the end."""
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
+    app = DomainDispatcherApplication(create_backend_app)
+    server = make_server("127.0.0.1", 0, app, threaded=True, request_handler=MotoRequestHandler)
+    # moto's own thread looks every half second whether it is to stop, and a test waits for that
+    running = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    running.start()
     try:
-        host, port = server.get_host_and_port()
-        endpoint = f"http://{host}:{port}"
+        endpoint = f"http://127.0.0.1:{server.server_port}"
         # All services of a process share their objects.
         httpx.post(f"{endpoint}/moto-api/reset").raise_for_status()
         httpx.put(f"{endpoint}/{BUCKET}").raise_for_status()
         yield endpoint
     finally:
-        server.stop()
+        server.shutdown()
+        running.join()
 
 
 def options(endpoint: str) -> dict[str, str]:

@@ -46,7 +46,7 @@ def answering(answer: Answer) -> Iterator[str]:
         setattr(Handler, f"do_{verb}", Handler.take)
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
-    running = threading.Thread(target=server.serve_forever, daemon=True)
+    running = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     running.start()
     try:
         yield f"127.0.0.1:{server.server_port}"

@@ -43,9 +43,11 @@ def proxy(service: str) -> Iterator[CountingProxy]:
         yield found
 
 
-def far_app(proxy: CountingProxy, home: Path, *, writable: bool = False, name: str = "team") -> MemtuiApp:
+def far_app(
+    proxy: CountingProxy, home: Path, *, writable: bool = False, name: str = "team", more: str = ""
+) -> MemtuiApp:
     file = home / "config.toml"
-    text = settings_text(proxy.endpoint).replace(f"{BUCKET}/team", f"{BUCKET}/{name}")
+    text = settings_text(proxy.endpoint).replace(f"{BUCKET}/team", f"{BUCKET}/{name}") + more
     file.write_text(text, encoding="utf-8")
     environ = {
         "HOME": str(home),
@@ -122,7 +124,8 @@ async def test_keys_that_come_before_the_rest_are_not_lost(proxy: CountingProxy,
 async def test_when_the_rest_does_not_come_it_is_said_and_can_be_had_later(
     proxy: CountingProxy, tmp_path: Path
 ) -> None:
-    app = far_app(proxy, tmp_path)
+    """Each request fails at once: three more tries of each would take a third of a minute."""
+    app = far_app(proxy, tmp_path, more="client_max_retries = 0\n")
     proxy.held = threading.Event()
     async with app.run_test(size=(120, 36)) as pilot:
         await pilot.press("2")
