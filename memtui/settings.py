@@ -344,7 +344,7 @@ def _keys(block: Mapping[str, Any], environ: Mapping[str, str]) -> tuple[str, ..
             raise ConfigError(
                 f"The key file {path} cannot be read.",
                 path="embedding.api_key_file",
-                fix="Check its name and its permissions.",
+                fix="Check its name, and that you may read it.",
                 details=type(error).__name__,
             ) from error
         return (key,) if key else ()

@@ -74,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
     if reach.removable:
         lines += [
             "",
-            f"one change mends it, row by row: memtui blast {reach.id[:8]} --do same=archive --dry-run",
+            f"one change fixes it, row by row: memtui blast {reach.id[:8]} --do same=archive --dry-run",
         ]
     print_text("\n".join(lines))
     return 0

@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a conversation, - for standard input; or: why-not TEXT FILE",
     )
     parser.add_argument(
-        "--format", choices=FORMATS, default="auto", help="what it is (default: told by itself)"
+        "--format", choices=FORMATS, default="auto", help="what it is (default: found out by what is in it)"
     )
     parser.add_argument(
         "--recipe", default="", metavar="NAME", help="memtui, pro, memory-lancedb, mem-engine"
@@ -329,7 +329,7 @@ def _print(document: dict[str, Any], args: argparse.Namespace) -> None:
     else:
         print_text(f"{counts}; take it back with: memtui undo {document['entry']}")
     for call in document["calls"]:
-        tokens = "tokens not told" if call["tokens"] is None else f"{call['tokens']} tokens"
+        tokens = "tokens not known" if call["tokens"] is None else f"{call['tokens']} tokens"
         if "error" in call:
             tokens = f"no answer in {counted(call['attempts'], 'try', 'tries')}"
         cost = "" if not call["cost"] else f", cost {call['cost']:.4g}"
@@ -402,4 +402,7 @@ def _why_not(args: argparse.Namespace) -> int:
         if not verdict.kept and not verdict.remedies:
             print_text("  no setting and no plainer wording keeps it")
         return 0
-    raise failure or UsageError("There is no conversation in it.", fix="Look at the file.")
+    raise failure or UsageError(
+        "There is no conversation in it.",
+        fix="Give a text, a session's JSONL, or an export of ChatGPT or Claude.",
+    )

@@ -174,7 +174,10 @@ def _add_talk(args: argparse.Namespace, engine: Engine, book: CaseBook) -> int:
         capture_recipe(recipe := args.recipe or "memtui")
         (talk,) = read_conversations(path, "auto")[:1] or (None,)
         if talk is None:
-            raise UsageError(f"{path} holds no conversation.", fix="Look at the file.")
+            raise UsageError(
+                f"{path} holds no conversation.",
+                fix="Give a text, a session's JSONL, or an export of ChatGPT or Claude.",
+            )
         seen = Recorder()
         request = CaptureRequest(talk.messages, recipe, read_config(args.config) or {})
         trace = capture(request, seen.watch(engine.capture_context()))

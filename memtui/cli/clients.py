@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
     if args.action is None:
         return _list(register, args)
     if not (args.name or "").strip():
-        raise UsageError("No client is named.", fix=f"memtui clients {args.action} NAME")
+        raise UsageError("No client is named.", fix=f"Name one: memtui clients {args.action} NAME")
     if args.action == "add":
         return _add(register, args)
     if args.action == "revoke":

@@ -111,7 +111,7 @@ def _fetch(args: argparse.Namespace) -> int:
         )
         return 0
     for each in files:
-        size = "size not said" if each.bytes is None else f"{each.bytes / 1e6:.1f} MB"
+        size = "size not known" if each.bytes is None else f"{each.bytes / 1e6:.1f} MB"
         print_text(f"{each.name}  {size}  from {each.host}")
     if args.yes:
         print_text(f"in {folder}; next: memtui context build --model {folder}")

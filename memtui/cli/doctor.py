@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--fix",
         nargs="+",
         metavar="KIND",
-        help="mend these kinds (D14 ...), or safe: all that can be mended beside the agent",
+        help="fix these kinds (D14 ...), or safe: all that can be fixed beside the agent",
     )
     parser.add_argument(
         "--dry-run", action="store_true", help="with --fix: say what would be done, and do nothing"
@@ -293,7 +293,7 @@ def _report(
     for plan in plans or []:
         if key == "fixes" and _does_by_file(plan):
             print_text(
-                f"would mend {plan.finding.kind}: {_BY_FILE[plan.finding.kind]} {plan.finding.seen.files[0]}"
+                f"would fix {plan.finding.kind}: {_BY_FILE[plan.finding.kind]} {plan.finding.seen.files[0]}"
             )
         elif plan.refusal:
             warning(f"{plan.finding.kind}: {plan.refusal}")
@@ -301,7 +301,7 @@ def _report(
             what = "; ".join(step.title for step in plan.steps) or (
                 plan.changes.title if plan.changes else ""
             )
-            print_text(f"would mend {plan.finding.kind}: {what}")
+            print_text(f"would fix {plan.finding.kind}: {what}")
             if plan.names:
                 warning(f"{plan.finding.kind}: held by names in the table: {plan.held} (--drop-names)")
     if effect is not None:
@@ -312,7 +312,7 @@ def _report(
         for each in done:
             entry, receipt = each.get("entry"), each.get("receipt", {})
             kinds = [each["kind"]] if "kind" in each else each["kinds"]
-            print_text(f"mended {', '.join(kinds)}" + (f", journal entry {entry}" if entry else ""))
+            print_text(f"fixed {', '.join(kinds)}" + (f", journal entry {entry}" if entry else ""))
             if receipt.get("answers") is not None:
                 print_text(f"    {answers_in_words(receipt['answers'])}")
             if back := _way_back(each):

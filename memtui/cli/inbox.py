@@ -26,7 +26,7 @@ def run(args: argparse.Namespace) -> int:
     )
 
     if args.accept and args.refuse:
-        raise UsageError("Accept or refuse, one of both.", fix="Give one of them.")
+        raise UsageError("Accept or refuse, not both.", fix="Give one of them.")
     if args.text and not args.accept:
         raise UsageError("--text belongs to --accept.", fix="Give --accept ID with it.")
     settles = bool(args.accept or args.refuse)

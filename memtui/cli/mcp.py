@@ -81,7 +81,8 @@ def run(args: argparse.Namespace, now: Callable[[], int] = wall_clock) -> int:
         return _print_config(args)
     if find_spec("mcp") is None:
         raise UsageError(
-            "The server needs the package mcp, which is not installed.", fix="pip install 'memtui[mcp]'"
+            "The server needs the package mcp, which is not installed.",
+            fix="Install it with: pip install 'memtui[mcp]'",
         )
     os.environ.setdefault("LANCEDB_LOG", "error")
     import anyio

@@ -85,7 +85,7 @@ def chosen_ids(engine: Engine, args: argparse.Namespace) -> list[str]:
     """The full ids that the words mean. UsageError for none, for both ways at once, and for an unclear prefix."""
     if bool(args.ids) == (args.where is not None):
         raise UsageError(
-            "Name memories by their ids, or choose them with --where, one of both.",
+            "Name memories by their ids or choose them with --where, not both.",
             fix="For example: --where 'scope:agent:main tier:peripheral'.",
         )
     engine.load_catalog()

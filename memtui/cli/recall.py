@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
     """Ask, print."""
     if sum(given is not None for given in (args.query, args.batch, args.replay)) != 1:
         raise UsageError(
-            "recall needs a question, --batch or --replay, one of them.",
+            "recall takes one of these: a question, --batch or --replay.",
             fix='Try: memtui recall "deploy window"',
         )
     engine = open_for(args)

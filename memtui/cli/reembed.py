@@ -127,7 +127,7 @@ def _back(args: argparse.Namespace) -> int:
     _tell(
         args,
         {"schema": "memtui.reembed.v1", "back": done.store},
-        f"the table of before is the store's again; the other one is in {done.after.parent}",
+        f"the old table is the store's again; the new one is in {done.after.parent}",
     )
     return 0
 
@@ -235,7 +235,7 @@ def _make(engine: Engine, destination: Path | str, args: argparse.Namespace) -> 
         return 0
     switched = another.switch(destination, confirmed=args.yes)
     lines = (
-        f"{said}, now the store's own; the table of before is in {switched.kept}",
+        f"{said}, now the store's own; the old table is in {switched.kept}",
         f"configure {switched.model} ({switched.dims} numbers) for the agent",
         "take it back with: memtui reembed --back --yes",
     )

@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `memtui reflect`."""
     parser.add_argument("source", metavar="FILE", help="a conversation, - for standard input")
     parser.add_argument(
-        "--format", choices=FORMATS, default="auto", help="what it is (default: told by itself)"
+        "--format", choices=FORMATS, default="auto", help="what it is (default: found out by what is in it)"
     )
     parser.add_argument("--agent", default="main", metavar="A", help="whose conversation it is")
     parser.add_argument("--config", metavar="FILE", help="JSON or JSON5 with a memoryReflection block")

@@ -63,8 +63,8 @@ def render(memory: Memory) -> str:
             else None,
         ),
         ("invalidated", moment(memory.invalidated_at_ms) if memory.invalidated_at_ms else None),
-        ("supersedes", memory.supersedes),
-        ("superseded by", memory.superseded_by),
+        ("replaces", memory.supersedes),
+        ("replaced by", memory.superseded_by),
         ("fact key", memory.fact_key),
         (
             "now",

@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--last", type=int, default=200, metavar="N", help="the last N versions (default 200)"
     )
     actions = parser.add_subparsers(title="what to do (without: the time line)", metavar="ACTION")
-    name = _action(actions, "name", _name, "give a version a name; no words take it away")
+    name = _action(actions, "name", _name, "give a version a name; without words its name is removed")
     name.add_argument("version", type=int, metavar="N")
     name.add_argument("words", nargs="*", metavar="WORDS")
     add_safety_arguments(name)

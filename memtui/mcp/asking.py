@@ -75,7 +75,7 @@ async def by_request(context: ServerRequestContext[Any], lines: tuple[str, ...])
 def refusal_in(answer: Any) -> str:
     """Why an answer is no consent, in words for the model; empty where the person said yes."""
     if not isinstance(answer, types.ElicitResult):
-        return "confirm: no answer of a person came. Nothing was changed."
+        return "confirm: no person answered. Nothing was changed."
     if answer.action == "accept":
         said = (answer.content or {}).get(KEY)
         return "" if said is True else "The person said no. Nothing was changed. Ask what they want instead."

@@ -350,7 +350,7 @@ class MemtuiApp(SessionApp):
         self._warned = staged
         cap = self.keys.cap("browse.staged")
         self.say(
-            f"{staged:,} staged and not applied: {cap} in Browse shows them. Again, and they are dropped.",
+            f"{staged:,} staged and not applied: {cap} in Browse shows them. Press it again to drop them.",
             "error",
         )
         return False
@@ -508,6 +508,6 @@ def stopped(error: BaseException) -> str:
         [
             f"memtui stopped by a fault of its own: {type(error).__name__}: {words}",
             *places,
-            "A change that had begun is finished or taken back at the next start. Please report these lines.",
+            "A change that had begun is finished or taken back at the next start. Report these lines.",
         ]
     )

@@ -178,7 +178,7 @@ def _unexpected(error: Exception) -> MemtuiError:
     """A failure that the engine did not foresee: named, never hidden."""
     return MemtuiError(
         f"{type(error).__name__}: {' '.join(str(error).split())[:300] or 'no message'}",
-        fix="Try again; if it comes back, please report it with these words.",
+        fix="Try again; if it comes back, report it with these words.",
         details=str(error),
     )
 

@@ -135,7 +135,7 @@ STEPS = (
         lambda before, now: now.version > before.version and not now.dialog,
     ),
     TourStep(
-        "That was mending. Memories are made of conversations, and most texts become none.",
+        "That was correcting. Memories are made of conversations, and most texts become none.",
         "Press {app.go-capture}: Capture shows what becomes of every text.",
         lambda before, now: now.mode == "capture",
     ),

@@ -150,7 +150,7 @@ def test_the_words_of_a_finding_name_its_rows_cost_and_way_back(tmp_path: Path) 
         assert line in words
     assert "take it back with: memtui undo 1" in said(store, "--fix", "D26", "--yes")
     before = tree_hash(lock)
-    assert "would mend D34: remove the lock" in said(lock, "--fix", "D34", "--dry-run")
+    assert "would fix D34: remove the lock" in said(lock, "--fix", "D34", "--dry-run")
     assert tree_hash(lock) == before
 
 

@@ -107,7 +107,7 @@ def test_an_index_that_came_later_or_took_rows_later_is_named(tmp_path: Path) ->
     assert folded.cause == "index"
     assert folded.changed_at is not None
     at = folded.changed_at.version
-    assert folded.sentence.endswith("; it took 2 rows into the full-text index, so words weigh otherwise")
+    assert folded.sentence.endswith("; it took 2 rows into the full-text index, so words weigh differently")
     assert [engine.store.pin(version).fts.unindexed_rows for version in (at - 1, at)] == [2, 0]
 
     def look(version: int) -> IndexCoverage | None:

@@ -48,7 +48,7 @@ EXPECTED = {
     "stores/engine": {"memories without a usable vector": 3, "memories with a time in seconds": 4},
     "peer/store-lived": {
         "memories outside the full-text index": 14,
-        "memories superseded": 4,
+        "memories replaced": 4,
         "memories expired": 5,
         "memories archived": 3,
         "memory pending": 1,

@@ -91,7 +91,7 @@ def test_a_silent_lock_is_never_removed_unasked(tmp_path: Path) -> None:
         FileLock(tmp_path, clock=clock, sleep=clock.sleep),
     ):
         pass
-    assert "--break-lock" in refused.value.fix
+    assert "memtui doctor --fix D34 --yes" in refused.value.fix
     assert held.is_dir()
     assert sum(clock.sleeps) >= 30, "the agent's program may only be busy: it is watched for half a minute"
 

@@ -444,7 +444,7 @@ def test_a_maintenance_says_what_it_does_to_the_cases_and_keeps_it_in_its_receip
     )  # fmt: skip
     assert back.answers is not None
     assert (back.answers["cases"]["right_before"], back.answers["cases"]["right_after"]) == (1, 0)
-    assert "1 of 1 question answered otherwise" in back.sentence
+    assert "1 of 1 question answered differently" in back.sentence
     kept = engine.curate.journal()[0].detail["receipt"]
     assert kept["answers"] == back.as_json()["answers"]
     assert (kept["version_before"], kept["version_after"]) == (back.version_before, back.version_after)

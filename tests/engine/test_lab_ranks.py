@@ -142,7 +142,7 @@ def test_superseded_rows_that_fill_the_fetch_hide_an_active_memory(tmp_path: Pat
     assert rung.facts["lanes"]["vector"] == {
         "rank": 1, "of": 1, "why": "", "met": False, "inactive_ahead": 250,
     }  # fmt: skip
-    assert "behind 250 superseded rows" in verdict.sentence
+    assert "behind 250 replaced rows" in verdict.sentence
 
 
 def test_rank_by_words_and_rows_outside_the_index(tmp_path: Path) -> None:

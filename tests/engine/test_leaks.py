@@ -156,7 +156,7 @@ def test_each_row_of_a_reach_is_mended_by_its_own_choice_in_one_change(
         "33333333-c": "edit",
         "66666666-f": "delete",
     }
-    assert planned.title == "4 memories of one reach: 1 superseded, 1 moved, 1 deleted"
+    assert planned.title == "4 memories of one reach: 1 replaced, 1 moved, 1 deleted"
     engine.curate.apply(planned, confirmed=True)
     after = rows_now(engine)
     assert set(before) - set(after) == {"66666666-f"}

@@ -367,9 +367,9 @@ def test_dreaming_decides_what_is_said_of_tiers(peer: Engine):
         found = find_reality(peer.catalog, traits, scored, plan, settings, now_ms=NOW_MS, plugin=plugin)
         return {finding.title for finding in found}
 
-    assert "memories that no one will move" in titles({"dreaming": {"enabled": False}})
+    assert "memories that nothing will move" in titles({"dreaming": {"enabled": False}})
     assert "memories that dreaming will not move" in titles({"dreaming": {"enabled": True}})
-    assert not titles(None) & {"memories that no one will move", "memories that dreaming will not move"}
+    assert not titles(None) & {"memories that nothing will move", "memories that dreaming will not move"}
 
 
 def test_the_cloud_is_made_of_memories_of_every_tier(peer: Engine):

@@ -133,7 +133,7 @@ async def test_all_that_is_safe_is_one_preview_and_then_mended(tmp_path: Path) -
         assert "D23 2 memories in a scope that nobody reads" in text
         assert "WHAT THE AGENT WOULD NOW READ" in text
         assert tree_hash(store) == before
-        assert "Y the agent is stopped: mend 2 findings" in text  # its build cannot be told
+        assert "Y the agent is stopped: fix 2 findings" in text  # its build cannot be told
         await press(pilot, "Y")
         await settle(pilot)
         await settle(pilot)

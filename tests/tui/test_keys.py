@@ -93,9 +93,9 @@ async def test_a_key_that_cannot_act_now_is_listed_with_the_reason():
         assert "disabled here" in screen_text(app)
         await press(pilot, "slash", *"supersedes", "enter")
         assert "DISABLED HERE" in screen_text(app)
-        assert "what it supersedes: needs a memory that supersedes another" in screen_text(app)
+        assert "what it replaced: needs a memory that replaced another" in screen_text(app)
         await press(pilot, "escape", "escape", BY_ID["detail.older"].each[0])
-        assert "what it supersedes: needs a memory that supersedes another" in lines(app)[-2]
+        assert "what it replaced: needs a memory that replaced another" in lines(app)[-2]
 
 
 @pytest.mark.slow

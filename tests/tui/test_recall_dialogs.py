@@ -61,7 +61,7 @@ async def test_where_the_index_tells_only_the_sum_of_the_keywords_that_is_said(
     monkeypatch.setattr(word_tree, "MOST_ROWS", 100)
     async with recalling(demo_engine, (120, 50), query="ssh port of the bastion") as (app, pilot, _):
         await press(pilot, "enter", "G")
-        assert "by word: not known, the index tells only the sum" in screen_text(app)
+        assert "by word: not known, the index gives only the sum" in screen_text(app)
 
 
 @pytest.mark.slow

@@ -149,7 +149,7 @@ async def test_one_kind_of_repair_can_be_left_out(old):
 async def test_nothing_to_mend_says_so(store):
     async with transferring(store, task="vectors") as (app, pilot, _):
         await press(pilot, "n")
-        assert "Nothing to mend" in screen_text(app)
+        assert "Nothing to repair" in screen_text(app)
 
 
 @pytest.mark.slow

@@ -96,8 +96,8 @@ async def test_a_question_that_recalls_wrongly_leads_to_the_index_and_is_answere
         assert planted.open_table(folder).version == version
         await press(pilot, "enter")
         await settle(pilot)
-        assert "1 of 1 question answered otherwise" in screen_text(app)
-        assert "mended; see the Journal" in screen_text(app)
+        assert "1 of 1 question answered differently" in screen_text(app)
+        assert "fixed; see the Journal" in screen_text(app)
         assert "D11" not in [each.kind for each in app.screen.state.found.findings]
         await press(pilot, "3")
         await settle(pilot)

@@ -104,7 +104,7 @@ class Stopped:
         asked = {each["number"] for each in parts["messages"]} if purpose == "extract" else set()
         said = [each for each in self.memories if asked.intersection(_numbers(each))]
         if not said:
-            raise ChatError("the model was stopped before it came so far")
+            raise ChatError("the model was stopped before it got this far")
         return ChatReply(self.dump({"memories": said}))
 
 

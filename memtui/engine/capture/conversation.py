@@ -121,7 +121,8 @@ def parse_conversations(
     conversations = tuple(_whole(each) for each in _READERS[found](text, reading))
     if not any(each.messages for each in conversations):
         raise MemtuiError(
-            f"{name} holds no message{_as_what(found)}.", fix="Look at it, or name its form with --format."
+            f"{name} holds no message{_as_what(found)}.",
+            fix="Look at it, or name its form (--format in the shell).",
         )
     return conversations
 

@@ -145,7 +145,9 @@ def plan_reflection(
     if said is None:
         raise UsageError("There is nothing in it to reflect on.", fix="Name a conversation.")
     if context.chat is None:
-        raise UsageError("A reflection is written by a language model.", fix="Name one with --llm.")
+        raise UsageError(
+            "A reflection is written by a language model.", fix="Name a model first (--llm in the shell)."
+        )
     failures: list[str] = []
     world = world_of(context, settings, folder, reflector(context.chat, failures))
     text, report, fallback = reflect_on(

@@ -142,7 +142,7 @@ def _ladder(
         elif number in told:
             rungs.append(Rung(step, False, f"in a replay past the gates before: {_said(told[number])}"))
         else:
-            rungs.append(Rung(step, None, "it did not come so far"))
+            rungs.append(Rung(step, None, "it did not get this far"))
     return tuple(rungs)
 
 

@@ -37,7 +37,7 @@ def stopped(
 ) -> CaptureTrace:
     """A run whose model was stopped while it answered: what it had named whole is decided, every other text waits."""
     trace = capture(request, replace(context, chat=Stopped(memories, json.dumps)))
-    why = "the model was stopped before it came so far"
+    why = "the model was stopped before it got this far"
     texts = tuple(
         replace(text, fate="deferred", gate="model failed", reason=why)
         if text.fate == "used" and text.gate == "model"

@@ -65,7 +65,7 @@ def prove(trace: CaptureTrace, request: CaptureRequest, context: CaptureContext)
         for name in ours
     }
     same = not any(differ.values()) and not answers.missing
-    why = "run again with the recorded answers: the same" if same else "run again, it came out otherwise"
+    why = "run again with the recorded answers: the same" if same else "run again, it came out differently"
     return {
         "proven": same and not faults,
         **told,

@@ -91,7 +91,7 @@ def gap(before: IndexCoverage | None, after: IndexCoverage | None) -> tuple[str,
             return _WORDS[was, now].format(kind=kind), alone
     folded = before.words_beside - after.words_beside
     if alone and folded > 0:
-        return f"it took {counted(folded, 'row')} into the full-text index, so words weigh otherwise", True
+        return f"it took {counted(folded, 'row')} into the full-text index, so words weigh differently", True
     return "", False
 
 

@@ -418,7 +418,7 @@ def _archive(bureau: Planner, ids: Sequence[str], spare_pinned: bool) -> ChangeS
     if not dialect.reads_metadata:
         raise RefusedError(
             f"Memories of {dialect.title} cannot be archived: they have no state.",
-            fix="Delete them with --hard.",
+            fix="Delete them instead (--hard in the shell).",
         )
     planned = plan_edit(bureau, ids, {"state": "archived"}, reason=ARCHIVE_REASON)
     spared: list[str] = []

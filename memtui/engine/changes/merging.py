@@ -43,8 +43,8 @@ def plan_merge(
     dialect = bureau.store.dialect
     if losers == "supersede" and not dialect.reads_metadata:
         raise RefusedError(
-            f"Memories of {dialect.title} cannot be superseded: they have no validity.",
-            fix="Delete the others instead: --losers delete.",
+            f"Memories of {dialect.title} cannot be replaced: they have no validity.",
+            fix="Delete the others instead (--losers delete in the shell).",
         )
     found = read(bureau, wanted)
     if survivor is not None and survivor not in wanted:
@@ -177,7 +177,7 @@ def plan_supersede(bureau: Planner, ids: Sequence[str], by: str) -> ChangeSet:
     dialect = bureau.store.dialect
     if not dialect.reads_metadata:
         raise RefusedError(
-            f"Memories of {dialect.title} cannot be superseded: they have no validity.",
+            f"Memories of {dialect.title} cannot be replaced: they have no validity.",
             fix="Delete them instead.",
         )
     found = read(bureau, [*ids, by])
@@ -191,7 +191,7 @@ def plan_supersede(bureau: Planner, ids: Sequence[str], by: str) -> ChangeSet:
     ]
     losers = [row for row in losers if not row.memory.id.startswith(DERIVED)]
     if survivor is None or not losers:
-        return ChangeSet("edit", "nothing to supersede", (), found.version, tuple(conflicts))
+        return ChangeSet("edit", "nothing to replace", (), found.version, tuple(conflicts))
     notes: Counter[str] = Counter()
     if not survivor.memory.active or survivor.memory.state == "archived":
         notes[f"what takes the place is itself out of use: {by}"] = 1
@@ -205,11 +205,11 @@ def plan_supersede(bureau: Planner, ids: Sequence[str], by: str) -> ChangeSet:
     changes: list[Change] = []
     for made in (
         change_of(survivor, patch, dialect, why="takes the place", group=by),
-        *(_loser(bureau, row, by, "supersede", why=f"superseded by {by}") for row in losers),
+        *(_loser(bureau, row, by, "supersede", why=f"replaced by {by}") for row in losers),
     ):
         if isinstance(made, Conflict):
             conflicts.append(made)
         elif made is not None:
             changes.append(made)
     count = counted(len(losers), "memory", "memories")
-    return planned("edit", f"{count} superseded", found, changes, conflicts, notes)
+    return planned("edit", f"{count} replaced", found, changes, conflicts, notes)

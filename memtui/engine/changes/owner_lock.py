@@ -184,7 +184,8 @@ class FileLock:
         if not self._remove_abandoned:
             raise RefusedError(
                 f"{self._held} was left by a program that has been silent for {time_span(silent_s)}.",
-                fix="When no agent is running, repeat with --break-lock; nothing was changed.",
+                fix="When no agent is running, break it in the Journal, or with: memtui doctor --fix D34 --yes."
+                " Nothing was changed.",
             )
         if self._stamp_there() == stamp:
             self._held.rmdir()

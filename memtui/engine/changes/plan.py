@@ -154,7 +154,7 @@ def plan_texts(bureau: Planner, texts: Mapping[str, str], *, in_place: bool = Fa
 def plan_reinstate(bureau: Planner, ids: Sequence[str]) -> ChangeSet:
     """Superseded memories count again, beside those that took their place."""
     settings = dict.fromkeys(ids, FieldEdit({"reinstated": True}, bureau.now_ms))
-    return _change_set(bureau, read(bureau, ids), settings, "no longer superseded", False)
+    return _change_set(bureau, read(bureau, ids), settings, "no longer replaced", False)
 
 
 def _change_set(

@@ -120,7 +120,7 @@ def apply_past(change_set: ChangeSet, bench: Applier, *, confirmed: bool, store:
         )
     receipt = _receipt(change_set, bench, entry, older, alone, twins, store)
     path = write_receipt(journal.path.parent / "receipts", receipt, CLEAN)
-    left = [] if receipt["clean"] else ["Something of their past is still found; the receipt says where."]
+    left = [] if receipt["clean"] else ["Something of their history is still found; the receipt says where."]
     return Outcome(
         entry,
         CLEAN,

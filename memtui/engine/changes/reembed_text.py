@@ -173,7 +173,7 @@ def superseding(
         before={},
         after=_shown_new(columns, metadata, dialect),
         title=" ".join(str(columns[dialect.columns.text]).split()),
-        why=f"supersedes {memory.id}",
+        why=f"replaces {memory.id}",
         group=memory.id,
         scope=columns.get(str(dialect.columns.scope), memory.scope),
         row=new_row,
@@ -186,7 +186,7 @@ def superseding(
             "relations": append_relation(old_relations, relation)[-FIRST_RELATIONS:],
         }
     )
-    old = change_of(row, ended, dialect, why=f"superseded by {fresh}", group=memory.id)
+    old = change_of(row, ended, dialect, why=f"replaced by {fresh}", group=memory.id)
     return (added,) if old is None else (added, old)
 
 

@@ -59,7 +59,7 @@ class ClientRegister:
             self._clients, self._seen = (), None
         except (OSError, ValueError, KeyError, TypeError):
             raise UsageError(
-                f"{self.path} cannot be read as the register of clients.", fix="Mend it or move it away."
+                f"{self.path} cannot be read as the register of clients.", fix="Correct it, or move it away."
             ) from None
         return self._clients
 

@@ -155,7 +155,7 @@ def run_plan(
     if running.returncode:
         raise MemtuiError(
             f"The script stopped with code {running.returncode}: {last[-1] if last else 'it said nothing'}",
-            fix="Parts that are done stay done: mend the cause and run it again.",
+            fix="Parts that are done stay done: remove the cause and run it again.",
             details="\n".join(last),
         )
 

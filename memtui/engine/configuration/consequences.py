@@ -106,7 +106,7 @@ def consequences_of(
         )
     ):
         out.append(
-            Consequence("scores", "recall ranks and cuts otherwise: try the plan on your cases before")
+            Consequence("scores", "recall ranks and cuts differently: try the plan on your cases first")
         )
     return tuple(out)
 

@@ -190,7 +190,7 @@ OPTIONS: tuple[Option, ...] = (
     _yes(
         "autoRecall",
         False,
-        "memories are put before the agent's eyes",
+        "memories are injected into prompts",
         "off unless it is set: nothing is injected",
     ),
     _whole("autoRecallMinLength", 15, 1, 200, "shorter messages are not answered"),
@@ -343,7 +343,7 @@ OPTIONS: tuple[Option, ...] = (
         "memoryReflection.injectMode",
         "inheritance+derived",
         ("inheritance-only", "inheritance+derived"),
-        "which reflections are put before the agent's eyes",
+        "which reflections are injected into prompts",
         _REFLECT,
     ),
     _text("memoryReflection.agentId", None, "the agent that reflects", _REFLECT),
@@ -403,7 +403,7 @@ OPTIONS: tuple[Option, ...] = (
         "balanced",
         ("balanced", "conservative", "high-recall"),
         "a set of the values below",
-        "the defaults of the schema count before the preset's thresholds",
+        "the defaults of the schema count before the preset's limits",
     ),
     _choice(
         "admissionControl.utilityMode",

@@ -243,7 +243,7 @@ class _Checker:
     def recall(self) -> Iterator[Problem]:
         if self.get("autoRecall", False) is not True:
             yield self.say(
-                "auto-recall-off", "autoRecall", "autoRecall is off: nothing is put before the agent's eyes",
+                "auto-recall-off", "autoRecall", "autoRecall is off: nothing is injected",
                 "Set autoRecall to true, unless the agent is meant to ask by itself.", "warning",
             )  # fmt: skip
         include, exclude = (

@@ -42,7 +42,7 @@ def problems_of_store(config: Configuration, found: FoundStore, store: Store | N
     if off:  # these plugins recall unless they are told not to
         out.append(
             say(
-                "auto-recall-off", ("autoRecall",), "autoRecall is off: nothing is put before the agent's eyes",
+                "auto-recall-off", ("autoRecall",), "autoRecall is off: nothing is injected",
                 "Set autoRecall to true, unless the agent is meant to ask by itself.",
             )
         )  # fmt: skip

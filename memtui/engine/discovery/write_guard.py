@@ -146,9 +146,7 @@ def gate_of(plugin: str, lock: Lock, block: Mapping[str, Any], manifest: Path | 
         )
         return WriteGuard("read-only", reason, shown, seconds)
     if manifest is None:
-        reason = (
-            "The plugin's build cannot be told (no manifest found), so the agent may work on a stale copy."
-        )
+        reason = "The plugin's build is not known (no manifest found), so the agent may work on a stale copy."
         return WriteGuard("stop-agent", reason, shown)
     if seconds is None:
         reason = (

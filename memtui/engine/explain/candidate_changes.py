@@ -149,7 +149,7 @@ def powerless(trace: Trace, e: GateEvidence) -> Iterator[tuple[str, str]]:
     if e.plan.plain:
         yield "min_score", "the floor of .1 is a constant of the program"
         return
-    yield "mmr", "its threshold of .85 is a constant of the plugin"
+    yield "mmr", "its limit of .85 is a constant of the plugin"
     if e.plan.lane_limit >= 20:
         yield "retrieval.candidatePoolSize", "the store clamps the pool at 20"
     if not e.plan.retrieval.rerank_api_key:
@@ -346,7 +346,7 @@ def let_through(row: CandidateRow, now: int, gates: frozenset[str]) -> Iterator[
     if "expired" in gates and meta.valid_until is not None:
         yield switch("memory.valid_until", meta.valid_until, None, frozenset({"expired"}))
     if "inactive" in gates and not meta.active(now):
-        note = f"it was superseded by {meta.superseded_by}" if meta.superseded_by else ""
+        note = f"it was replaced by {meta.superseded_by}" if meta.superseded_by else ""
         yield switch("memory.invalidated_at", meta.invalidated_at, None, frozenset({"inactive"}), note)
 
 

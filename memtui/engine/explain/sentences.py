@@ -21,7 +21,7 @@ Facts = Mapping[str, Any]
 
 NOT_ASKED = "This recipe does not ask."
 
-UNKNOWN = "Not known: the memory never came that far."
+UNKNOWN = "Not known: the memory never got that far."
 
 SHARES_NONE = "it shares no word with the question"
 """Why a memory has no rank by words."""
@@ -70,7 +70,7 @@ def _inactive(value: Any, limit: Any, f: Facts) -> str:
     if f.get("what") == "future":
         return f"It is valid from {moment(value)} on, which is after {moment(limit)}."
     by = f" by {f['superseded_by']}" if f.get("superseded_by") else ""
-    return f"It was superseded{by} at {moment(value)}; searches leave such memories out."
+    return f"It was replaced{by} at {moment(value)}; searches leave such memories out."
 
 
 def _pool(value: Any, limit: Any, f: Facts) -> str:
@@ -94,7 +94,7 @@ def _lane(name: str, lane: Facts, limit: Any, f: Facts) -> str:
     if lane.get("kept_back"):
         return f"{what} it is number {lane['rank']:,} of {lane['of']:,} by exact distance, and was not found."
     ahead = lane.get("inactive_ahead", 0)
-    hidden = f", behind {counted(ahead, 'superseded row')} of {f['fetched']} that are read" if ahead else ""
+    hidden = f", behind {counted(ahead, 'replaced row')} of {f['fetched']} that are read" if ahead else ""
     return f"{what} it is number {lane['rank']:,} of {lane['of']:,}{hidden}; the pool takes {limit}."
 
 
@@ -140,7 +140,7 @@ _STAGES = {
 
 def _mmr(value: Any, limit: Any, f: Facts) -> str:
     return (
-        f"It says nearly the same as {f['near']} (cosine {score(value)}, threshold {score(limit)}), so it was put last:"
+        f"It says nearly the same as {f['near']} (cosine {score(value)}, limit {score(limit)}), so it was put last:"
         f" from {f['from']} to {f['to'] or 'nowhere'}."
     )
 
@@ -232,7 +232,7 @@ _PASSED: Mapping[str, Callable[[Any, Any, Facts], str]] = {
     ),
     "noise_filter": lambda value, limit, f: "Its text is not noise.",
     "mmr_diversity": lambda value, limit, f: (
-        f"Nearest of those before it: cosine {score(value)}, threshold {score(limit)}."
+        f"Nearest of those before it: cosine {score(value)}, limit {score(limit)}."
         if value is not None
         else "Nothing before it resembles it."
     ),

@@ -316,7 +316,7 @@ class DuplicatesJob:
             if total > MOST_PAIRS:
                 raise UsageError(
                     f"More than {MOST_PAIRS:,} pairs are nearer than {self.floor:g}.",
-                    fix="Plan it with a higher similarity.",
+                    fix="Plan it with a higher likeness.",
                 )
             for into, name in zip(columns, ("left", "right", "cosine"), strict=True):
                 into.append(batch.column(name).to_numpy(zero_copy_only=False)[real])

@@ -133,7 +133,7 @@ def _examine(patient: Patient) -> Forensics:
     model = suspects[found.other_space[suspects]]
     text = suspects[~found.other_space[suspects]]
     proof = (
-        (f"embedded again, all {suspects.size} came out otherwise",)
+        (f"embedded again, all {suspects.size} came out differently",)
         if cleared is not None and suspects.size
         else ()
     )

@@ -89,7 +89,7 @@ def answers_in_words(answers: Mapping[str, Any]) -> str:
         return "no case is saved and nothing was asked yet: no answer was compared"
     cases = f"{kept['right_before']} of {counted(kept['cases'], 'case')} right before, {kept['right_after']} after; "
     said = (
-        f"{changed} of {counted(answers['asked'], 'question')} answered otherwise"
+        f"{changed} of {counted(answers['asked'], 'question')} answered differently"
         if changed
         else "every answer is the same"
     )

@@ -87,7 +87,7 @@ class Near:
         """
         if not self.floor <= threshold <= 1:
             raise UsageError(
-                f"A similarity of {threshold:g} cannot be asked for: pairs were looked for from {self.floor:g} on.",
+                f"A likeness of {threshold:g} cannot be asked for: pairs were looked for from {self.floor:g} on.",
                 fix=f"Take {self.floor:g} to 1, or look again with a lower floor.",
             )
         keep = self.similarity >= threshold
@@ -168,7 +168,7 @@ def find_near(
                 if sum(len(each[0]) for each in pairs) > MOST_PAIRS:
                     raise UsageError(
                         f"More than {MOST_PAIRS:,} pairs are nearer than {floor:g}.",
-                        fix="Ask for a higher similarity.",
+                        fix="Ask for a higher likeness.",
                     )
     none = np.empty(0, dtype=np.int64)
     left = np.concatenate([none, *(each[0] for each in pairs)])

@@ -147,7 +147,7 @@ def _metadata(catalog: Catalog, now_ms: int) -> Iterator[Finding]:
         (
             "info",
             ((meta.flags & SUPERSEDED) != 0) | (meta.invalidated_at <= now_ms),
-            "{} superseded",
+            "{} replaced",
             "is:superseded",
             "Kept as history; recall leaves them out once they are invalidated.",
         ),

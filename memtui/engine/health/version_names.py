@@ -130,7 +130,7 @@ class VersionNames:
         except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
             raise MemtuiError(
                 f"{self.path} cannot be read: {error}.",
-                fix="Mend the file, or move it away: it holds names only.",
+                fix="Correct the file, or move it away: it holds names only.",
             ) from None
 
 

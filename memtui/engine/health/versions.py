@@ -380,7 +380,7 @@ def _line(
     changed = [each for each, row in now.items() if each in old and old[each] is not row and old[each] != row]
     writer, title = _writer(operation, entry, added, removed, changed, old, now)
     if before is None and writer == "unknown" and operation != "overwrite":
-        title = "the oldest that is left: what it changed cannot be told"
+        title = "the oldest that is left: what it changed is not known"
     return VersionEntry(
         version,
         time_ms,

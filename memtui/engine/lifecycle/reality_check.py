@@ -100,7 +100,7 @@ def _tiers(traits: MemoryTraits, plan: TierPlan, plugin: Mapping[str, Any] | Non
     elif mover == "nothing" and plan.at.size:
         yield Finding(
             "info",
-            "memories that no one will move",
+            "memories that nothing will move",
             int(plan.at.size),
             "",
             "Dreaming is off, and nothing else in the plugin moves tiers: sweep here.",
@@ -125,7 +125,7 @@ def _use(catalog: Catalog, traits: MemoryTraits, evidence: Evidence) -> Iterator
         catalog,
         by_injection,
         "{} whose use is injection alone",
-        "Automatic recall counts as use: putting a memory before the agent keeps it fresh, read or not.",
+        "Auto-recall counts as use: injecting a memory keeps it fresh, read or not.",
     )
     drifted = np.isin(np.round(traits.importance, 6), DRIFTED) & ((injected > 0) | evidence.own_importance)
     yield from _some(

@@ -243,11 +243,11 @@ class ReviewEvidence:
             case "replaced":
                 return f"{self._other(name, place)[:8]} claims to replace it, yet it is still recalled"
             case "bad recall":
-                return f"put before the agent {counted(evidence.bad_recalls[place] + 1, 'time')} in a row without a use"
+                return f"injected {counted(evidence.bad_recalls[place] + 1, 'time')} in a row without a use"
             case "never confirmed":
                 times = evidence.injected[place]
                 often = "once" if times == 1 else f"{times} times"
-                return f"put before the agent {often}, never confirmed as used"
+                return f"injected {often}, never confirmed as used"
             case "expired":
                 left = day(traits.valid_until[place])
                 return (
@@ -260,7 +260,7 @@ class ReviewEvidence:
                     f"{importance}, goes stale {days_between(self.forecast.now_ms, stale)}, on {day(stale)}"
                 )
             case "pending":
-                return "pending: automatic recall leaves it out until somebody confirms it"
+                return "pending: auto-recall leaves it out until somebody confirms it"
             case "low confidence":
                 return f"confidence {traits.confidence[place]:.2f}, below {LOW_CONFIDENCE:g}"
             case _:

@@ -124,7 +124,10 @@ def embedder_named(
     from memtui.engine.providers.static_embedder import BUNDLED
 
     if not model.strip():
-        raise UsageError("The new model has no name.", fix="Give --model, and --base-url for its service.")
+        raise UsageError(
+            "The new model has no name.",
+            fix="Name it, and the root of its service (--model and --base-url in the shell).",
+        )
     names = [name.strip() for name in key_variables.split(",") if name.strip()]
     unset = next((name for name in names if not environ.get(name, "").strip()), None)
     if unset is not None:

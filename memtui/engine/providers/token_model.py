@@ -77,7 +77,7 @@ def _load(folder: Path, file: Path, stamp: tuple[int, int]) -> _Loaded:
         import onnxruntime
     except ImportError as error:
         raise EmbeddingError(
-            "Vectors of word pieces need onnxruntime, which is not installed.",
+            "Token vectors need onnxruntime, which is not installed.",
             fix="Install memtui[context].",
         ) from error
     from tokenizers import Tokenizer

@@ -27,7 +27,7 @@ IS = {
     "expired": "valid-until has passed",
     "invalid-metadata": "metadata that is not a JSON object",
     "pending": "state pending",
-    "stale": "decay has brought it below the stale threshold",
+    "stale": "decay has brought it below the stale line",
     "superseded": "a newer memory has taken its place",
     "suppressed": "held back from auto-recall at the moment",
 }
@@ -43,7 +43,7 @@ IS_BY_TEXT = {
 }
 """Conditions that need more than the catalog: a provider decides them, where there is one."""
 
-HAS = {"links": "supersedes or is superseded by another memory"}
+HAS = {"links": "replaces another memory, or is replaced by one"}
 """Things carried that the catalog knows of."""
 
 HAS_BY_ROW = {"vector": "a vector with a direction"}

@@ -148,7 +148,7 @@ def another_engine(pin: Snapshot) -> str:
         return ""
     return (
         f"the index could not be read as the agent's engine reads it ({one_line(why)}): words were searched by a "
-        "newer one, which leaves out more stop words and scores rows outside the index otherwise"
+        "newer one, which leaves out more stop words and scores rows outside the index differently"
     )
 
 

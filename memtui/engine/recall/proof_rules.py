@@ -164,7 +164,7 @@ def _decay(trace: Trace, record: StageRecord) -> Facts:
 
 
 def _diversity(trace: Trace, record: StageRecord) -> Facts:
-    yield "the threshold", record.outcome.params["threshold"], NEAR_DUPLICATE
+    yield "the likeness limit", record.outcome.params["threshold"], NEAR_DUPLICATE
 
 
 def _limit(trace: Trace, record: StageRecord) -> Facts:

@@ -543,12 +543,13 @@ class Snapshot:
             raise UsageError(f"{self.where} has no vector column.", fix="Search by words instead.")
         if vector.shape != (self.dims,):
             raise UsageError(
-                f"The query vector has {vector.size} numbers, the vectors of {self.where} have {self.dims}.",
+                f"The question's vector has {vector.size} numbers, the vectors of {self.where} have {self.dims}.",
                 fix="Use the embedding model that made the store's vectors.",
             )
         if not np.isfinite(vector).all():
             raise UsageError(
-                "The query vector has a number that is not finite.", fix="Check what the embedder returned."
+                "The question's vector has a number that is not finite.",
+                fix="Check what the embedder returned.",
             )
         if k < 1:
             raise UsageError(f"A search for {counted(k, 'row')} makes no sense.", fix="Ask for 1 or more.")

@@ -142,7 +142,7 @@ def open_token_table(folder: Path) -> TokenTable | None:
         table = import_lancedb().connect(str(folder)).open_table(TABLE)
     except Exception as error:  # lancedb raises many kinds
         raise MemtuiError(
-            f"The vectors of word pieces in {folder} cannot be read.",
+            f"The token vectors in {folder} cannot be read.",
             fix="Make them again: memtui context build.",
             details=str(error),
         ) from error

@@ -62,6 +62,6 @@ class Format:
         if found is None:
             raise UsageError(
                 f"{self.title} does not come as {KINDS[kind]}.",
-                fix=f"It comes as {' or '.join(KINDS[each] for each in self.readers)}; or leave --format out.",
+                fix=f"It comes as {' or '.join(KINDS[each] for each in self.readers)}; or leave the form out.",
             )
         return found

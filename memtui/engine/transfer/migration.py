@@ -227,7 +227,7 @@ def compare(
 
     store = open_store(folder)
     if store.schema.remove_metadata() != schema.remove_metadata():
-        return 0, ("its columns are others than those of the new form",)
+        return 0, ("its columns differ from those of the new form",)
     problems: list[str] = []
     equal = 0
     for batch in _told(
@@ -237,7 +237,7 @@ def compare(
         found = store.rows_by_id(mine.column(ID).to_pylist(), schema.names).select(schema.names)
         wrong = differing(mine, found, schema.names)
         there = set(found.column(ID).to_pylist())
-        problems += [f"{each} is {'other than its source' if each in there else 'missing'}" for each in wrong]
+        problems += [f"{each} is {'not as in its source' if each in there else 'missing'}" for each in wrong]
         equal += mine.num_rows - len(wrong)
     return equal, tuple(problems)
 

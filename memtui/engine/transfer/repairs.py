@@ -151,7 +151,7 @@ def plan_repair(
         raise UsageError("A blank scope is none.", fix="Name the scope that the memories go to.")
     columns = store.dialect.columns
     found: list[Change | Conflict] = []
-    for row in _rows(store, on_progress, cancel, "looking for what to mend"):
+    for row in _rows(store, on_progress, cancel, "looking for what to repair"):
         values: dict[str, Any] = {}
         keys: dict[str, Any] = {}
         why = []

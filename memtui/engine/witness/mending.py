@@ -194,7 +194,7 @@ def _title(mends: Mapping[str, Mend], made: ChangeSet) -> str:
         "mask": "masked",
         "replace": "reworded",
         "text": "reworded",
-        "by": "superseded",
+        "by": "replaced",
         "scope": "moved",
     }
     counts: dict[str, int] = {}

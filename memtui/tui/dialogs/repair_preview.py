@@ -42,7 +42,7 @@ def _nothing(title: str, notes: tuple[str, ...]) -> ChangeSet:
 
 
 def _titled(repairs: Sequence[Repair]) -> str:
-    return f"Would mend {counted(len(repairs), 'finding')}" if len(repairs) != 1 else repairs[0].title
+    return f"Would fix {counted(len(repairs), 'finding')}" if len(repairs) != 1 else repairs[0].title
 
 
 class RepairRows(PreviewRows, inherit_bindings=False):
@@ -110,7 +110,7 @@ class RepairPreview(ChangePreview):
         return len(self.repairs) > 1 and bool(self._rows.key)
 
     def apply_words(self) -> str:
-        mend = f"mend {counted(len(self.repairs), 'finding')}" if len(self.repairs) > 1 else "do it"
+        mend = f"fix {counted(len(self.repairs), 'finding')}" if len(self.repairs) > 1 else "do it"
         return f"unlock and {mend}" if self._locked else mend
 
     def more_ways(self) -> list[Way]:

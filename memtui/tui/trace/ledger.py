@@ -129,7 +129,7 @@ def _keywords(told: CandidateStory | None, width: int, glyphs: Glyphs) -> list[C
         return []
     lines = [Content.assemble((" KEYWORDS", "bold $heading"), (f"   BM25 {figure(tree.raw, 2)}", "$dim"))]
     if not tree.words:
-        lines.append(Content.styled("   by word: not known, the index tells only the sum", "$dim"))
+        lines.append(Content.styled("   by word: not known, the index gives only the sum", "$dim"))
     for number, each in enumerate(tree.words[:MOST_WORDS], 1):
         branch = glyphs.corner if number == len(tree.words[:MOST_WORDS]) else glyphs.track_left
         parts = "idf, tf and length: not known, the index does not hold this memory yet"

@@ -123,7 +123,7 @@ CHECKS = (
     Check(
         "D34", "write lock", "facts", "S2", "wrong",
         "every write of the agent waits up to three minutes, then fails",
-        "remove the lock, once no agent is running: --fix D34 --yes", _stale_lock, how="yours",
+        "remove the lock, once no agent is running: memtui doctor --fix D34 --yes", _stale_lock, how="yours",
         back="none is needed", reversible=None,
     ),
     Check(
@@ -134,7 +134,8 @@ CHECKS = (
     Check(
         "D36", "data files", "facts", "S1", "lost",
         "recall fails whole as soon as it meets one of these rows",
-        "bring them back from a backup, or go back to a version that does not need them: --fix D36 --yes", _data_files,
+        "bring them back from a backup, or go back to a version without need of them: memtui doctor --fix D36 --yes",
+        _data_files,
         how="stop", safe=False, reversible=None, back="the newer version stays in the history",
         price="what was written since that version",
     ),

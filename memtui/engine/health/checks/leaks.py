@@ -65,7 +65,8 @@ def _in_past(patient: Patient) -> Seen | None:
         f"{counted(len(found), 'removed or masked secret')} still in {counted(older, 'older version')} of the table",
         len(found),
         ids=found,
-        remedy="with the agent stopped: --fix D28 --yes, or memtui forget ID --past; every older version goes",
+        remedy="with the agent stopped: memtui doctor --fix D28 --yes, or memtui forget ID --past; "
+        "every older version goes",
     )
 
 

@@ -128,7 +128,8 @@ def _vectors(
         raise MemtuiError(
             f"{counted(len(bare), 'memory has', 'memories have')} no vector that this store can use. "
             f"{plan.cost.problem}",
-            fix="Configure the store's embedding model, or store them without a vector for now (--without-vectors).",
+            fix="Configure the store's embedding model, or store them without a vector for now: "
+            "“embed later” on the screen, --without-vectors in the shell.",
         )
     assert shop.store.dims is not None
     if vectors is None:
@@ -175,7 +176,7 @@ def tried_out(
         if plan.cost.problem or isinstance(shop.embedder, NoEmbedder):
             raise RefusedError(
                 plan.cost.problem or "No embedding model is known.",
-                fix="Without vectors the answers cannot be told.",
+                fix="Without vectors the answers cannot be compared.",
             )
         if not is_offline(shop.embedder) or plan.request.parts:
             raise RefusedError(

@@ -232,7 +232,7 @@ def _rows(reader: Any, header: list[str], path: Path) -> Iterator[Value]:
     except csv.Error as error:
         raise MemtuiError(
             f"{path.name} is no CSV: {error} at line {reader.line_num}.",
-            fix="Mend the quotes there and try again.",
+            fix="Correct the quotes there and try again.",
         ) from error
 
 

@@ -88,7 +88,7 @@ class TreeFile:
 def _too_large(name: str, size: int, limit: int) -> MemtuiError:
     return MemtuiError(
         f"{one_line(name)} has {size:,} bytes, more than the {limit:,} that are read of such a file.",
-        fix="Split it, or import it in another format.",
+        fix="Split it, or import it in another form.",
     )
 
 

@@ -34,7 +34,7 @@ class BrokenJsonError(MemtuiError):
     def __init__(self, name: str, reason: str, line: int, column: int) -> None:
         super().__init__(
             f"{name} is not JSON: {reason.removesuffix(' at')} at line {line}, column {column}.",
-            fix="Mend it there, or export it again; nothing was imported.",
+            fix="Correct it there, or export it again; nothing was imported.",
         )
         self.reason, self.line, self.column = reason, line, column
 

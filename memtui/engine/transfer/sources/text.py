@@ -105,7 +105,7 @@ def wide(name: str) -> UnreadableTextError:
     return UnreadableTextError(
         f"{name} has NULs between its characters: probably UTF-16 without a byte order mark.",
         offset=0,
-        fix="Save it as UTF-8, or name its encoding and format, for example --encoding utf-16-le --format csv.",
+        fix="Save it as UTF-8, or name its encoding and form, for example --encoding utf-16-le --format csv.",
     )
 
 

@@ -398,7 +398,7 @@ class AgentsScreen(BaseScreen):
     def action_edit(self) -> None:
         """Other rights for the client under the cursor, as a plan; or a name to let in."""
         if self.state.client == view.ADD or self.state.who is None:
-            hint = "Its name. Its token is told once; it acts for the agent of its name."
+            hint = "Its name. Its token is shown once; it acts for the agent of its name."
             self.app.push_screen(TextPrompt("Let a client in", hint), self._let_in)
             return
         row = self.state.who

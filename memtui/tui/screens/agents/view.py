@@ -63,7 +63,7 @@ def views(state: AgentsState, width: int, look: Look) -> list[Row]:
             Content.styled(f"[{label}]" if here else f" {label} ", "bold $primary" if here else "$dim")
         )
     left = Content.assemble(" ", Content(" ").join(parts))
-    said = "stands still" if state.paused else "follows"
+    said = "paused" if state.paused else "follows"
     far = f"/ {one_line(state.words)}   {said}" if state.words else f"calls on this store   {said}"
     room = width - left.cell_length - 1
     return [Row((Content.assemble(left, (right(crop(far, room), room), "$dim")),))]
@@ -225,7 +225,7 @@ def call_rows(state: AgentsState, width: int, look: Look) -> list[Row]:
     )
     asked = f"{call.tool}, asked #{call.asked}" if call.asked else "by itself, before a prompt"
     head = f"{call.tool}({one_line(mask(given)[0])})" if given else asked
-    who = f"agent {call.agent or 'nobody'}" if call.asked else "whose prompt is not told"
+    who = f"agent {call.agent or 'nobody'}" if call.asked else "its prompt is not known"
     rows = [fact("call", head, width), fact("as", f"{call.client}, {who}", width)]
     became, style = result_of(call, look.glyphs)
     rows.append(fact("became", f"{call.outcome}: {became}" if became else call.outcome, width, style))
@@ -362,7 +362,7 @@ def edited(state: AgentsState, width: int, look: Look) -> list[Row]:
     if state.token is not None:
         name, token = state.token
         return [
-            line(f" {one_line(name)} is let in; its token, told once:", "bold $foreground"),
+            line(f" {one_line(name)} is let in; its token, shown once:", "bold $foreground"),
             fact("token", token, width, "bold $primary", most=4),
             line(" only its hash is kept. y copies it", "$dim"),
         ]

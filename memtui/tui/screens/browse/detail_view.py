@@ -243,7 +243,7 @@ def _body(memory: Memory, width: int, sought: re.Pattern[str] | None) -> Iterato
 def _warnings(memory: Memory, width: int, now_ms: int, glyphs: Glyphs) -> Iterator[Content]:
     said: list[tuple[str, str]] = []
     if memory.superseded_by:
-        said.append(("superseded: a newer memory has taken its place", "$delta-down"))
+        said.append(("replaced: a newer memory has taken its place", "$delta-down"))
     elif memory.invalidated_at_ms is not None:
         said.append((f"invalidated {ago(memory.invalidated_at_ms, now_ms)}", "$delta-down"))
     elif not memory.active:
@@ -347,7 +347,7 @@ def _links(
     words = {each.id: each.title for each in story.versions} if story is not None else {}
     rows: list[tuple[str, Content]] = []
     for label, key, mark, target in (
-        ("supersedes", keys["detail.older"].cap, glyphs.back, memory.supersedes),
+        ("replaces", keys["detail.older"].cap, glyphs.back, memory.supersedes),
         ("replaced by", keys["detail.newer"].cap, glyphs.forth, memory.superseded_by),
     ):
         if target:

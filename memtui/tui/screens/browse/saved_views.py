@@ -146,7 +146,7 @@ class SavedViews(Widget):
         ]
         options.append(Option(_SAVE, "save this list under a name", _about(now), "s"))
         if self.views:
-            options.append(Option(_REMOVE, "take a view away", "", "x"))
+            options.append(Option(_REMOVE, "remove a view", "", "x"))
 
         def taken(choice: str | None) -> None:
             if choice == _SAVE:
@@ -173,7 +173,7 @@ class SavedViews(Widget):
                 self._say("Not saved: the filter holds a secret, or is too long to keep.", "error")
             elif len(self.views) >= saved_state.MOST_VIEWS and name not in self.views:
                 self._say(
-                    f"Not saved: {saved_state.MOST_VIEWS} views are the most; take one away first.", "error"
+                    f"Not saved: {saved_state.MOST_VIEWS} views are the most; remove one first.", "error"
                 )
             else:
                 self._change_views(partial(_with, name, now))
@@ -190,7 +190,7 @@ class SavedViews(Widget):
                 self._say(f"the view {name} is gone; {left} left")
 
         options = [Option(name, name, _about(query)) for name, query in self.views.items()]
-        self.app.push_screen(ChooseOne("Take a view away", options), taken)
+        self.app.push_screen(ChooseOne("Remove a view", options), taken)
 
     def _change_views(
         self, change: Callable[[dict[str, saved_state.View]], dict[str, saved_state.View]]

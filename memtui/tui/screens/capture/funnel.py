@@ -99,7 +99,7 @@ def otherwise(state: CaptureState, width: int, glyphs: Glyphs) -> list[Row]:
     ]
     note = "replayed with the answers that were given: no model is asked"
     if state.unknown:
-        note = f"as it is turned, a model would be asked {counted(state.unknown, 'question')} more: not known"
+        note = f"so set, a model would be asked {counted(state.unknown, 'more question')}: not known"
     rows += [Row((Content(),)), Row((Content.styled(f" {crop(note, width - 2, glyphs.ellipsis)}", "$dim"),))]
     return rows
 
@@ -129,7 +129,7 @@ def _as_it_is(state: CaptureState, width: int, glyphs: Glyphs) -> Row:
         said = "no question was asked here yet"
     else:
         said = f"{counted(effect.asked, 'question')}: {_answers(effect)} memories"
-    name, room = "as it is turned" if state.turned else "as it is", _name_room(width)
+    name, room = "so set" if state.turned else "as it is", _name_room(width)
     said = crop(said, width - room - 5, glyphs.ellipsis)
     return Row((Content.assemble(" ", (fit(name, room), "bold"), "  ", said),))
 

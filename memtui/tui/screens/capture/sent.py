@@ -84,7 +84,7 @@ def _taken(state: CaptureState) -> str:
     if unanswered == len(told):
         return f"{counted(len(told), 'call')} without an answer"
     said = f"{counted(len(told), 'call')}, " + (
-        f"{full(sum(tokens))} tokens" if tokens else "tokens not told"
+        f"{full(sum(tokens))} tokens" if tokens else "tokens not known"
     )
     if not costs:
         return f"{said}, cost not known"

@@ -106,7 +106,7 @@ def _talk_line(state: CasesState, talk: CaptureCase, width: int, glyphs: Glyphs)
         " ",
         (glyphs.warn if warn else " ", "bold $stale"),
         " ",
-        (fit(f"talk  {one_line(talk.name)}", room, glyphs.ellipsis), "$foreground"),
+        (fit(f"said  {one_line(talk.name)}", room, glyphs.ellipsis), "$foreground"),
         (right(f"leaves {len(talk.expected)}", 9), "$dim"),
         (right(_outcome(a), VALUE_CELLS), _talk_hue(a)),
         (right(_outcome(b), VALUE_CELLS) + "  " if two else "", _talk_hue(b)),

@@ -217,7 +217,7 @@ class CompareScreen(BaseScreen):
         focused = self.focused.id if self.focused is not None else None
         which: Literal["a", "b"] = "b" if focused == "list-b" or state.shown == "b" else "a"
         if not hasattr(view.account_of(pair, which), "pool"):
-            self.flash("A receipt has no ledger: look at the other side.", "note")
+            self.flash("A receipt holds no stages: look at the other side.", "note")
             return
         trace = cast("Trace", view.account_of(pair, which))
         ids = [flow.id for flow in reduce.listed(pair, which) if view.candidate_of(pair, which, flow.id)]

@@ -122,7 +122,7 @@ def before_writing(state: HealthState, width: int, look: Look) -> list[Row]:
     if not config.changes:
         lines.append(("", "nothing would change: the configuration is so already"))
     elif config.flight is None and not config.talks:
-        lines.append(("", "not flown yet: your cases and last questions can be answered under it first"))
+        lines.append(("", "not tried yet: your cases and last questions can be answered under it first"))
     return [*flown, *labelled(lines, width)]
 
 

@@ -88,7 +88,7 @@ def mend(engine: Engine, plans: Sequence[Any], ask: bool) -> str:
     done = carry_out_remedies(engine, plans, confirmed=True, ask=before_and_after(engine) if ask else None)
     entries = ", ".join(str(each["entry"]) for each in done if each["entry"] is not None)
     answers = [each["receipt"]["answers"] for each in done if "receipt" in each]
-    said = f"{len(plans)} mended; see the Journal, entry {entries}"
+    said = f"{len(plans)} fixed; see the Journal, entry {entries}"
     return "; ".join([said, *(answers_in_words(each) for each in answers if each is not None)])
 
 

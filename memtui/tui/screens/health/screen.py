@@ -306,13 +306,13 @@ class HealthScreen(BaseScreen):
         """Everything that may be mended beside the agent, planned in a worker, then shown as one preview."""
         engine, found = self.engine, self.state.found
         if engine is not None and found is not None:
-            self.flash("working out what can be mended beside the agent", "note")
+            self.flash("working out what can be fixed beside the agent", "note")
             self.call("safe", lambda cancel, report: plan_safe(engine, found, cancel), self._preview_safe)
 
     def _preview_safe(self, plans: tuple[Any, ...]) -> None:
         self.query_one(FlashLine).dismiss()
         if not plans:
-            self.flash("Nothing that was found can be mended beside the agent.", "note")
+            self.flash("Nothing that was found can be fixed beside the agent.", "note")
             return
         self._preview(list(plans))
 
@@ -408,9 +408,7 @@ class HealthScreen(BaseScreen):
             engine.refresh()
             return said
 
-        unlocked(
-            self, f"mend {counted(len(plans), 'finding')}", lambda: self.call("mend", work, self._mended)
-        )
+        unlocked(self, f"fix {counted(len(plans), 'finding')}", lambda: self.call("mend", work, self._mended))
 
     def _mended(self, said: str) -> None:
         self._deep_again = self.state.deep

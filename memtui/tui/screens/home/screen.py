@@ -200,7 +200,7 @@ class HomeScreen(BaseScreen):
         for name, where in _WHERE.items():
             self.query_one(f"#{name}", Panel).headline(where="" if narrow else where)
         count = sum(1 for finding in stats.findings if finding.severity != "info")
-        self.query_one("#attention", Panel).headline(which=f"{short(count)} to mend" if count else "")
+        self.query_one("#attention", Panel).headline(which=f"{short(count)} to fix" if count else "")
         self.query_one("#tiers", Panel).headline(which="last 7 days" if stats.tiers else "")
 
     def on_resize(self, event: events.Resize) -> None:  # beside the frame's own: Textual calls both

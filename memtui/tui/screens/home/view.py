@@ -170,7 +170,7 @@ def attention_rows(
         rows = [row for finding in stats.findings for row in _finding(finding, width, wordy, glyphs)]
         rows += [row for warning in info.warnings for row in _warning(warning, width, wordy, glyphs)]
     if not rows:
-        return [LinkRow(Content.assemble((f"{glyphs.mark} ", "$ok"), "nothing to mend"))]
+        return [LinkRow(Content.assemble((f"{glyphs.mark} ", "$ok"), "nothing to fix"))]
     if len(rows) > height:
         rows = [
             *rows[: max(1, height - 1)],
@@ -234,7 +234,7 @@ def newest_rows(
 ) -> list[LinkRow]:
     """The newest memories, one a line."""
     if not memories:
-        ways = "nothing yet: 5 Transfer brings memories in, 7 Capture keeps a talk, 0 Agents says who is connected"
+        ways = "nothing yet: 5 Transfer brings memories in, 7 Capture reads a conversation, 0 Agents says who is there"
         return [
             LinkRow(line) for line in Content.styled(ways, "$dim").wrap(max(12, width - 1))[: max(1, height)]
         ]

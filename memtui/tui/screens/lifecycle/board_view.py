@@ -169,7 +169,7 @@ def flow_rows(board: Board, width: int, height: int, glyphs: Glyphs) -> list[Row
 
 def _moves(board: Board, width: int, glyphs: Glyphs) -> list[Content]:
     if not board.flows:
-        return [Content.styled(" nobody moves: every memory is where the rules want it", "$dim")]
+        return [Content.styled(" no memory moves: each is where the rules want it", "$dim")]
     lines = [
         Content.assemble(
             (right(full(flow.rows), MOVED), "$foreground"),

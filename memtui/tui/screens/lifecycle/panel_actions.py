@@ -316,7 +316,7 @@ def ways(life: MemoryLife) -> list[Option]:
             Option(each.name, each.title, outlook(each, life.horizon_days), _LETTERS[each.name])
             for each in life.remedies
         ),
-        Option("archive", "archive", "out of automatic recall", "a"),
+        Option("archive", "archive", "out of auto-recall", "a"),
         Option("forget", "forget", "deleted; undo brings it back", "x"),
     ]
 

@@ -48,7 +48,7 @@ LISTED = 1_000
 MEMBERS = 100
 """Members of one cluster that are read and painted."""
 
-_LOSERS = {"supersede": "superseded", "delete": "deleted"}
+_LOSERS = {"supersede": "replaced", "delete": "deleted"}
 
 _WHAT = {"secret": "secret", "injection": "order"}
 

@@ -404,7 +404,7 @@ TASK = Task[ExportState](
         Step(
             "report",
             report_rows,
-            lambda run, panel: Heading("Done" if panel == "a" else "What is other than in the store"),
+            lambda run, panel: Heading("Done" if panel == "a" else "What differs from the store"),
             shape=Shape("two", side_rows=9),
             missing=missing,
             opened=report_opened,

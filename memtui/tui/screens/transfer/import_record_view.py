@@ -207,7 +207,7 @@ def choice_words(item: PlannedRecord, memory: Memory | None, *, versioned: bool)
         return "theirs: this record is taken in place of the earlier one of the source."
     uses = f"its {counted(memory.access_count or 0, 'use')} and {one_line(memory.tier or 'its')} tier"
     if versioned and memory.memory_category in ("preferences", "entities"):
-        return f"theirs: {memory.id[:8]} is superseded and keeps {uses}; theirs becomes the current version."
+        return f"theirs: {memory.id[:8]} is replaced and keeps {uses}; theirs becomes the current version."
     return (
         f"theirs: {memory.id[:8]} gets the text of the file and keeps {uses}; undo brings the old text back."
     )

@@ -67,7 +67,7 @@ def _what(run: Run, width: int) -> list[Row]:
         ("replaced", counted(state.replaced, "memory", "memories")),
         ("left out", full(left)),
         ("embedding", import_review_view.cost_words(state)),
-        ("changed", counted(len(state.losses), "ledger line")),
+        ("changed", counted(len(state.losses), "line of what is lost", "lines of what is lost")),
         ("journal", "one entry, undone as a whole"),
         ("store", run.engine.info.name),
     ]
@@ -219,7 +219,7 @@ def report_heading(run: Run, panel: str) -> Heading:
     """The words in the frames of the report."""
     if panel == "a":
         return Heading("Done" if not run.state.undone else "Taken back")
-    return Heading("What is other than in the source", counted(len(run.state.losses), "line"))
+    return Heading("What differs from the source", counted(len(run.state.losses), "line"))
 
 
 def report_rows(run: Run, panel: str, width: int, height: int) -> Sequence[Row]:

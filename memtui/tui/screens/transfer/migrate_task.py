@@ -116,7 +116,7 @@ def heading(run: Run, panel: str) -> Heading:
     """The words in the frames before and after the run."""
     if panel == "a":
         return Heading("New store", where="{wizard.open} changes" if run.state.step == "check" else "")
-    return Heading("What is other than in the store that is read")
+    return Heading("What differs from the store that is read")
 
 
 def run_heading(run: Run, panel: str) -> Heading:

@@ -454,7 +454,7 @@ def back_rows(run: TaskRun[BackState], panel: str, width: int, height: int) -> S
         ]
     agent = "Stop the agent first; what was written since the switch is in the new table only."
     return [
-        *text_rows("The table of before is put back in its place.", width, "bold $foreground"),
+        *text_rows("The old table is put back in its place.", width, "bold $foreground"),
         blank(),
         *warning_rows(agent, width, glyphs),
         *warning_rows("Configure the old model for the agent again.", width, glyphs),
@@ -468,7 +468,7 @@ def switch_back(run: TaskRun[BackState], panel: str, key: str) -> None:
 
     def done(made: Any) -> None:
         other = tilde(str(made.after.parent))
-        run.frame.flash(f"the table of before is the store's again; the other one is in {other}")
+        run.frame.flash(f"the old table is the store's again; the new one is in {other}")
         run.frame.host.take("store", made.store)
 
     run.work("back", lambda _, stop: transfer.reembed_job(engine).back(confirmed=True), done)

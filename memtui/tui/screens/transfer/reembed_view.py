@@ -250,7 +250,7 @@ def switch_rows(state: ReembedState, panel: str, width: int, glyphs: Glyphs, *, 
             blank(),
             *text_rows(how, width),
             blank(),
-            *text_rows("The address of before is the way back.", width, "$dim"),
+            *text_rows("The old address is the way back.", width, "$dim"),
         ]
     rows = text_rows("The new table is put in the place of the store's own.", width, "bold $foreground")
     rows += [blank()]

@@ -102,7 +102,7 @@ def review_rows(run: Run, panel: str, width: int, height: int) -> Sequence[Row]:
             return []
         if not plan.changes:
             if not plan.warnings:
-                return text_rows("Nothing to mend: every row is as it should be.", width, "$ok")
+                return text_rows("Nothing to repair: every row is as it should be.", width, "$ok")
             found = text_rows("There is nothing to write; these stay as they are:", width)
             return [*found, *(row for each in plan.warnings for row in warning_rows(each, width, glyphs))]
         return plan_rows(plan, (), width, glyphs)
@@ -252,7 +252,7 @@ def mending(
             Step(
                 "what",
                 what_rows,
-                lambda run, panel: Heading("What to mend" if panel == "a" else "What it does"),
+                lambda run, panel: Heading("What to repair" if panel == "a" else "What it does"),
                 shape=Shape("two", side_rows=8, mirrored=bool(form)),
                 form=form,
                 advice="{transfer.next} plans it: the store is read through, nothing is written.",

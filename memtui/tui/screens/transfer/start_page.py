@@ -124,7 +124,7 @@ def rows(run: Run, panel: str, width: int, height: int) -> Sequence[Row]:
     done += [(each.time_ms, _export(run, each, at, width)) for at, each in enumerate(known.exports)]
     rows += [row for _, row in sorted(done, key=lambda each: -each[0])]
     if not done:
-        nothing = "Nothing yet. What is imported or mended is listed here, to be taken back; and where exports went."
+        nothing = "Nothing yet. What is imported or repaired is listed here, to be taken back; and where exports went."
         rows += text_rows(nothing, width, "$dim")
     return rows
 

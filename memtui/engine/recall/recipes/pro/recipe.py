@@ -56,7 +56,7 @@ RECIPES = (
     _recipe(
         TOOL,
         "what the memory_recall tool returns",
-        "The agent asks on purpose: query expansion on, lifecycle decay on, nothing withheld by state.",
+        "The agent asks on purpose: keywords expanded, lifecycle decay on, nothing withheld by state.",
         asker=by_agent,
         of_agent=True,
     ),
