@@ -91,7 +91,7 @@ async def test_a_key_that_cannot_act_now_is_listed_with_the_reason():
     async with running(MemoryEngine(50)) as (app, pilot):
         await press(pilot, "2", "l", "question_mark")
         assert "disabled here" in screen_text(app)
-        await press(pilot, "slash", *"supersedes", "enter")
+        await press(pilot, "slash", *"replaced", "enter")
         assert "DISABLED HERE" in screen_text(app)
         assert "what it replaced: needs a memory that replaced another" in screen_text(app)
         await press(pilot, "escape", "escape", BY_ID["detail.older"].each[0])
