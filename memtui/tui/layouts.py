@@ -582,8 +582,8 @@ def agents(width: int, height: int) -> Arrangement:
     right = width - left
     if kind == "wide":
         below = max(8, height // 4)
-        half = (height - below) // 2
-        side = stacked(left, right, {"detail": half, "aside": height - below - half})
+        call = (height - below) * 3 // 5
+        side = stacked(left, right, {"detail": call, "aside": height - below - call})
         return side | {"list": Box(0, 0, left, height - below), "day": Box(0, height - below, width, below)}
     below = max(6, height // 5)
     return {

@@ -64,6 +64,9 @@ def failed(headline: str, error: MemtuiError, *choices: Choice) -> State:
 SOME_WORDS = 6
 """Cells under which the hint of a choice says nothing."""
 
+CHOICE_CELLS = 72
+"""Cells of a line of choices, where no choice says more: its hint stands near its name, on a wide screen, too."""
+
 
 class StatePanel(Widget, can_focus=True):
     """Draws a `State`; posts `Chosen` when the person takes one of its choices."""
@@ -151,9 +154,14 @@ class StatePanel(Widget, can_focus=True):
             lines.append(Content())
             letters = self.letters
             caps = [f"{each or ' '}  " if any(letters) else "" for each in letters]
+            wanted = [
+                cell_len(f"{cap}{one_line(choice.label)}{one_line(keys.words(choice.hint))}") + 4
+                for cap, choice in zip(caps, state.choices, strict=True)
+            ]
+            room = min(width, max(CHOICE_CELLS, *wanted))
             for i, choice in enumerate(state.choices):
                 lines += [Content()] if choice.apart else []
-                lines.append(self._choice(i, caps[i], choice, width))
+                lines.append(self._choice(i, caps[i], choice, room))
         if state.skeleton:
             lines.append(Content())
             bone = glyphs.skeleton
@@ -163,11 +171,11 @@ class StatePanel(Widget, can_focus=True):
             ]
         return lines
 
-    def _choice(self, index: int, cap: str, choice: Choice, width: int) -> Content:
+    def _choice(self, index: int, cap: str, choice: Choice, room: int) -> Content:
         here = index == self.index
         cursor = host(self).glyphs.cursor if here and self.has_focus else " "
         line = f"{cursor} {cap}{one_line(choice.label)}"
-        hint, room = one_line(host(self).keys.words(choice.hint)), min(width, 72)
+        hint = one_line(host(self).keys.words(choice.hint))
         left = room - cell_len(line) - 2  # the name stays whole: of the hint so much is said
         text = across(line, crop(hint, left) if left >= SOME_WORDS else "", room)
         style = "bold $foreground on $cursor" if here and self.has_focus else "$foreground"

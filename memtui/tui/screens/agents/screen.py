@@ -22,6 +22,7 @@ from memtui.tui.messages import AskCapture, AskRecall, ShowMemory
 from memtui.tui.no_store import of_session
 from memtui.tui.paint.numbers import full
 from memtui.tui.screens.agents import reading, view
+from memtui.tui.screens.agents.day import day_rows
 from memtui.tui.screens.agents.state import (
     VIEWS,
     AgentsState,
@@ -90,7 +91,7 @@ class AgentsScreen(BaseScreen):
             Panel(BuiltRows(self._build(_shown(0)), id="list-rows"), title="Live", id="list"),
             Panel(BuiltRows(self._build(_shown(2)), id="detail-rows"), title="Call", id="detail"),
             Panel(BuiltRows(self._build(_shown(1)), id="aside-rows"), title="Who is here", id="aside"),
-            Panel(BuiltRows(self._build(view.day_rows), id="day-rows"), title="24 hours", id="day"),
+            Panel(BuiltRows(self._build(day_rows), id="day-rows"), title="24 hours", id="day"),
             arrange=self._arrange,
         )
 
@@ -113,7 +114,7 @@ class AgentsScreen(BaseScreen):
     def _build(self, paint: Paint) -> Callable[[int, int], list[Row]]:
         def build(width: int, height: int) -> list[Row]:
             app = host(self)
-            rows = paint(self.state, width, view.Look(app.glyphs, app.zone, app.now_ms()))
+            rows = paint(self.state, width, view.Look(app.glyphs, app.zone, app.now_ms(), height))
             return [_plain(row) for row in rows] if app.glyphs.name == "ascii" else rows
 
         return build

@@ -34,6 +34,9 @@ NAME_CELLS = 11
 
 TOOL_CELLS = 15
 
+WEEK = 6
+"""Days back in which the name of the day tells it."""
+
 ADD = "+"
 """The key of the row that lets a client in."""
 
@@ -45,11 +48,15 @@ class Look:
     glyphs: Glyphs
     zone: tzinfo | None
     now_ms: int
+    height: int = 0
+    """Rows of the panel."""
 
     def clock(self, ms: int) -> str:
-        """The time of today, else the day."""
+        """The time of today; the day and the time of this week, else the day alone."""
         when, now = (datetime.fromtimestamp(at / 1000, self.zone) for at in (ms, self.now_ms))
-        return f"{when:%H:%M:%S}" if when.date() == now.date() else f"{when.day} {when:%b}"
+        if when.date() == now.date():
+            return f"{when:%H:%M:%S}"
+        return f"{when:%a %H:%M}" if (now - when).days < WEEK else f"{when.day} {when:%b}"
 
 
 def views(state: AgentsState, width: int, look: Look) -> list[Row]:
@@ -151,10 +158,10 @@ def feed(state: AgentsState, width: int, look: Look) -> list[Row]:
         asked = question_of(call)
         mark = f"#{call.asked[:6]}" if call.asked else "by the store's own program"
         words = f"“{one_line(mask(asked)[0])}”" if asked else mark
-        room = max(0, width - 10 - NAME_CELLS - TOOL_CELLS - len(far) - 3)
+        room = max(0, width - 11 - NAME_CELLS - TOOL_CELLS - len(far) - 3)
         left = Content.assemble(
             " ",
-            (fit(look.clock(call.time_ms), 9), "$dim"),
+            (fit(look.clock(call.time_ms), 10), "$dim"),
             (fit(one_line(who_of(call)), NAME_CELLS, look.glyphs.ellipsis), "$foreground"),
             (
                 fit(one_line(what_of(call)).removeprefix("memory_"), TOOL_CELLS, look.glyphs.ellipsis),
@@ -262,31 +269,6 @@ def call_rows(state: AgentsState, width: int, look: Look) -> list[Row]:
         rows.append(
             fact("words", "not kept: --keep-texts keeps what is asked, secrets masked", width, "$dim")
         )
-    return rows
-
-
-def day_rows(state: AgentsState, width: int, look: Look) -> list[Row]:
-    """The last 24 hours in numbers."""
-    day = state.day
-    if day is None:
-        return []
-    p95 = "–" if day.p95_ms is None else f"{day.p95_ms:,.0f} ms"
-    count = sum(number for _, number in day.refused)
-    refused = ", ".join(f"{number} {one_line(gate)}" for gate, number in day.refused) or "none"
-    rows = [
-        fact("calls", f"{full(day.calls)}, {spark(day.slots, look.glyphs)} 95 of 100 within {p95}", width),
-        fact("stored", f"{full(day.stored)}, injected {full(day.injected)}", width),
-        fact(
-            "refused",
-            f"{full(count)}: {refused}" if count else "none",
-            width,
-            "$stale" if count else "$foreground",
-        ),
-    ]
-    if day.previews:
-        waits = counted(day.previews, "change", "changes")
-        rows.append(fact("previews", f"{waits} asked once and not confirmed by the client", width))
-    rows.append(line(" Kept are ids, times and hashes; texts only with --keep-texts.", "$faint"))
     return rows
 
 

@@ -35,11 +35,18 @@ def read_sessions(engine: Engine, cancel: CancelToken) -> tuple[tuple[SessionSum
     return tuple(found), count
 
 
-def read_turns(engine: Engine, session: str, cancel: CancelToken) -> ReplayedSession:
-    """One session, turn by turn."""
+MOST_TEXTS = 400
+"""Memories of a session whose words are read beside its turns."""
+
+
+def read_turns(engine: Engine, session: str, cancel: CancelToken) -> tuple[ReplayedSession, dict[str, str]]:
+    """One session, turn by turn; with the words, as they are now, of its memories and of what replaced them."""
     from memtui.engine.witness import replay_session
 
-    return replay_session(session, engine.environ, Path.cwd(), engine=engine, cancel=cancel)
+    found = replay_session(session, engine.environ, Path.cwd(), engine=engine, cancel=cancel)
+    injected = [each for turn in found.turns for each in turn.memories or ()]
+    ids = dict.fromkeys(id for each in injected for id in (each.id, each.superseded_by) if id)
+    return found, {id: each.text for id, each in engine.memories(list(ids)[:MOST_TEXTS]).items()}
 
 
 def read_again(

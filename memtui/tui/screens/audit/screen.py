@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -17,10 +17,10 @@ from memtui.tui.base_screen import BaseScreen
 from memtui.tui.config_request import ConfigRequests
 from memtui.tui.dialogs.text_prompt import TextPrompt
 from memtui.tui.host import host
-from memtui.tui.layout import Arrangement, under_views
+from memtui.tui.layout import WIDE_WIDTH, Arrangement, under_views
 from memtui.tui.messages import AskRecall, OpenBisect, ShowMemory, ShowReach
 from memtui.tui.no_store import RETRY, of_session
-from memtui.tui.screens.audit import reach_rows, reading, rights_rows, view
+from memtui.tui.screens.audit import below, reach_rows, reading, rights_rows, view
 from memtui.tui.screens.audit.edit_rights import EditRights, plan_of
 from memtui.tui.screens.audit.mend_choice import ask_mend
 from memtui.tui.screens.audit.state import MOST_LIVE, VIEWS, AuditState, View, first_memory
@@ -54,7 +54,7 @@ _TITLES: dict[View, tuple[str, str, str]] = {
 Paint = Callable[[AuditState, int, view.Look], list[Row]]
 
 _PAINT: dict[View, tuple[Paint, Paint, Paint]] = {
-    "sessions": (view.sessions, view.turns, view.turn),
+    "sessions": (below.sessions, below.turns, below.turn),
     "access": (rights_rows.matrix, rights_rows.findings, rights_rows.cell),
     "leaks": (reach_rows.leaks, reach_rows.channels, reach_rows.proof),
     "reach": (reach_rows.reach, reach_rows.reached_turns, reach_rows.change),
@@ -134,7 +134,7 @@ class AuditScreen(BaseScreen):
     def _build(self, paint: Paint) -> Callable[[int, int], list[Row]]:
         def build(width: int, height: int) -> list[Row]:
             app = host(self)
-            rows = paint(self.state, width, view.Look(app.glyphs, app.zone, app.now_ms()))
+            rows = paint(self.state, width, view.Look(app.glyphs, app.zone, app.now_ms(), height))
             return [view.in_ascii(row) for row in rows] if app.glyphs.name == "ascii" else rows
 
         return build
@@ -199,7 +199,7 @@ class AuditScreen(BaseScreen):
             self._start(
                 "turns",
                 lambda engine, cancel: reading.read_turns(engine, session, cancel),
-                self._have_turns,
+                lambda found: self._have_turns(*found),
             )
 
     def _ask(self, *, as_of: bool) -> None:
@@ -267,10 +267,12 @@ class AuditScreen(BaseScreen):
         self._read_turns(session)
         self._meet()
 
-    def _have_turns(self, replayed: ReplayedSession) -> None:
+    def _have_turns(self, replayed: ReplayedSession, texts: Mapping[str, str]) -> None:
         first = replayed.turns[0].turn.n if replayed.turns else 0
         kept = self.state.turn if any(each.turn.n == self.state.turn for each in replayed.turns) else first
-        self._have(replayed=replayed, turn=kept)
+        self._have(replayed=replayed, texts=texts, turn=kept)
+        if self.size.width >= WIDE_WIDTH and self.state.economy is None:  # its numbers stand below the lists
+            self._start("economy", reading.read_costs, lambda costs: self._have(economy=costs))
 
     def _have_asked(self, session: str, asked: ReplayedTurn, as_of: bool) -> None:
         replayed = self.state.replayed

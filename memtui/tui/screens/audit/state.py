@@ -43,6 +43,8 @@ class AuditState:
     session: str = ""
     """The id of the session under the cursor."""
     replayed: ReplayedSession | None = None
+    texts: Mapping[str, str] = field(default_factory=dict)
+    """The words, as they are now, of the memories of its turns and of what took their place."""
     turn: int = 0
     """The number of the turn under the cursor."""
     asked: frozenset[tuple[str, int]] = frozenset()

@@ -63,6 +63,8 @@ class Look:
     glyphs: Glyphs
     zone: tzinfo | None
     now_ms: int
+    height: int = 0
+    """Rows of the panel: what is left below a list is used where there is much."""
 
     def moment(self, ms: int) -> str:
         """Today 14:16, this year 3 May, else 2025-05-03."""

@@ -68,7 +68,7 @@ class HealthScreen(BaseScreen):
     """Doctor, indexes, versions and configuration, each a list with what belongs to its row."""
 
     MODE = "health"
-    BESIDE = frozenset(("doctor",))
+    BESIDE = frozenset(("doctor", "named"))
     OF_ROW = frozenset(("mend",))
     BINDINGS = bindings("health")
 
@@ -122,7 +122,7 @@ class HealthScreen(BaseScreen):
     def _build(self, paint: Paint) -> Callable[[int, int], list[Row]]:
         def build(width: int, height: int) -> list[Row]:
             app = host(self)
-            return paint(self.state, width, view.Look(app.glyphs, app.zone))
+            return paint(self.state, width, view.Look(app.glyphs, app.zone, height))
 
         return build
 
@@ -184,8 +184,21 @@ class HealthScreen(BaseScreen):
         self.query_one("#views", BuiltRows).repaint()
 
     def _examined(self, found: tuple[Examination, bool]) -> None:
-        self.state = replace(self.state, found=found[0], deep=found[1], looking="")
+        self.state = replace(self.state, found=found[0], deep=found[1], looking="", rows={})
         self.say(None)
+        self._read_named()
+
+    def _read_named(self) -> None:
+        """Read the memories that the finding under the cursor is about, where they are not known yet."""
+        engine, finding = self.engine, self.state.finding
+        ids = finding.seen.ids[: view.MOST_NAMED] if finding is not None else ()
+        missing = [each for each in ids if each not in self.state.rows]
+        if engine is not None and missing and self.state.view == "doctor":
+            self.call(
+                "named",
+                lambda cancel, report: engine.memories(missing),
+                lambda found: self.have(rows={**self.state.rows, **found}),
+            )
 
     def _not_examined(self, error: MemtuiError) -> None:
         self.state = replace(self.state, looking="")
@@ -245,6 +258,7 @@ class HealthScreen(BaseScreen):
         elif event.key != self.state.cursor:
             self.state = replace(self.state, cursor=event.key)
             self.repaint()
+            self._read_named()
 
     @on(RowList.Opened, "#list-rows")
     def _opened(self, event: RowList.Opened) -> None:

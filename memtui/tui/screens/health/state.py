@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
+    from memtui.engine import Memory
     from memtui.engine.configuration import (
         ConfigDraft,
         Consequence,
@@ -128,6 +129,8 @@ class HealthState:
     """Whether every injection has a line of its own."""
     answers: VersionAnswers | None = None
     """A question asked at the version and today."""
+    rows: Mapping[str, Memory] = field(default_factory=dict)
+    """Memories that findings name, as far as they were read."""
     config: ConfigView | None = None
     listing: bool = False
     """Whether every option is listed, not the plan's alone."""

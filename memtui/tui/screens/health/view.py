@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from memtui.engine import counted, one_line
+from memtui.engine import counted, mask, one_line
 from memtui.tui.paint.cells import crop, fit, right
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.screens.health.state import VIEWS, HealthState
@@ -42,6 +42,8 @@ class Look:
 
     glyphs: Glyphs
     zone: tzinfo | None
+    height: int = 0
+    """Rows of the panel: what is left below a list is used where there is much."""
 
 
 def views(state: HealthState, width: int, look: Look) -> list[Row]:
@@ -97,7 +99,24 @@ def doctor(state: HealthState, width: int, look: Look) -> list[Row]:
         rows.append(Row((Content.styled(f" {fine} checks found nothing", "$dim"),)))
     if state.found.unlooked:
         rows.append(Row((Content.styled(f" {len(state.found.unlooked)} could not be made", "$stale"),)))
-    return rows
+    return [*rows, *_fine(state, width, look.height - len(rows), look)]
+
+
+def _fine(state: HealthState, width: int, room: int, look: Look) -> list[Row]:
+    """What was looked at and is fine, by name, where all of it has room."""
+    fine = state.found.fine if state.found is not None else ()
+    if not fine or room < len(fine) + 3:
+        return []
+    line = [
+        Content.assemble(
+            (f" {look.glyphs.mark} ", "$ok"),
+            (f"{each.kind:<4}", "$faint"),
+            (crop(one_line(each.title), max(1, width - 8), look.glyphs.ellipsis), "$dim"),
+        )
+        for each in fine
+    ]
+    head = Content.styled(" looked at, and fine", "bold $heading")
+    return [Row((Content(),)), Row((head,)), *(Row((each,)) for each in line)]
 
 
 def evidence(state: HealthState, width: int, look: Look) -> list[Row]:
@@ -126,7 +145,34 @@ def evidence(state: HealthState, width: int, look: Look) -> list[Row]:
         ("back", check.back or ("none" if check.reversible is False else "none is needed")),
         *(("file", path) for path in seen.files[:8]),
     ]
-    return labelled(lines, width)
+    rows = labelled(lines, width)
+    return [*rows, *_named(state, width, look.height - sum(len(each.lines) for each in rows), look)]
+
+
+LEAST_NAMED = 6
+"""Rows from which the memories of a finding stand below its facts."""
+
+MOST_NAMED = 40
+"""Memories of a finding that are read for that."""
+
+
+def _named(state: HealthState, width: int, room: int, look: Look) -> list[Row]:
+    """The memories that the finding is about, as far as there is room: scope, age and words of each."""
+    finding = state.finding
+    ids = finding.seen.ids if finding is not None else ()
+    known = [state.rows[each] for each in ids[:MOST_NAMED] if each in state.rows]
+    if not known or room < LEAST_NAMED:
+        return []
+    head = f" {counted(len(ids), 'memory', 'memories')}   b shows them in Browse"
+    rows = [Row((Content(),)), Row((Content.styled(head, "bold $heading"),))]
+    for each in known[: room - 3]:
+        plain = bool(each.scope) and each.scope == (each.scope or "").strip()
+        scope = one_line(each.scope or "") if plain else repr(each.scope)
+        words = crop(one_line(mask(each.text)[0]), max(8, width - 21), look.glyphs.ellipsis)
+        rows.append(Row((Content.assemble(" ", (fit(scope, 18, look.glyphs.ellipsis), "$dim"), " ", words),)))
+    if len(ids) > len(rows) - 2:
+        rows.append(Row((Content.styled(f" and {len(ids) - len(rows) + 2:,} more", "$dim"),)))
+    return rows
 
 
 def indexes(state: HealthState, width: int, look: Look) -> list[Row]:

@@ -14,6 +14,7 @@ from memtui.tui.paint.cells import crop, fit
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import ago, full
 from memtui.tui.screens.transfer import tasks
+from memtui.tui.screens.transfer.about_tasks import about_task
 from memtui.tui.screens.transfer.tasks import TaskEntry
 from memtui.tui.widgets.row_list import Row
 from memtui.tui.wizard.view import RunProgress, blank, heading_row, text_rows
@@ -50,6 +51,8 @@ class StartState:
     step: str = ""
     error: MemtuiError | None = None
     pace: RunProgress = field(default_factory=RunProgress)
+    chosen: str = tasks.TASKS[0].name
+    """The task under the cursor."""
 
 
 Run = TaskRun[StartState]
@@ -126,7 +129,9 @@ def rows(run: Run, panel: str, width: int, height: int) -> Sequence[Row]:
     if not done:
         nothing = "Nothing yet. What is imported or repaired is listed here, to be taken back; and where exports went."
         rows += text_rows(nothing, width, "$dim")
-    return rows
+    about = about_task(run.state.chosen, width, run.glyphs)
+    room = height - sum(len(each.lines) for each in rows)
+    return [*rows, blank(), *about] if sum(len(each.lines) for each in about) < room else rows
 
 
 def _task(task: TaskEntry, width: int, height: int, glyphs: Glyphs) -> list[Row]:
@@ -208,6 +213,14 @@ def opened(run: Run, panel: str, key: str) -> None:
         run.frame.begin("back")
 
 
+def moved(run: Run, panel: str, key: str) -> None:
+    """Tell about the task under the cursor."""
+    kind, _, name = key.partition(":")
+    if panel == "a" and kind == "task" and name != run.state.chosen:
+        run.set(chosen=name)
+    run.frame.refresh_bindings()
+
+
 def forget(run: Run, panel: str, key: str) -> None:
     """Take a run that was not finished off the list."""
     transfer.unfinished_runs(run.engine).forget(key.removeprefix("run:"))
@@ -239,7 +252,7 @@ START = Task[StartState](
                 "undo": Key(undo, lambda run, panel, key: entry_at(run) is not None),
                 "paste": Key(lambda run, panel, key: run.frame.begin("import", act="paste")),
             },
-            moved=lambda run, panel, key: run.frame.refresh_bindings(),
+            moved=moved,
             opened=opened,
         ),
     ),
