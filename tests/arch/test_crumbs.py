@@ -38,7 +38,6 @@ KEPT = {
     "memtui.tui.actions.keymap_file": "a person's keys.toml",
     "memtui.tui.screens.browse.memory_actions": "the way of an edit; the screen with it would have 670 lines",
     "memtui.tui.screens.audit.below": "what a large screen has below the lists; the view with it would have 540 lines",
-    "memtui.tui.screens.agents.day": "one panel, drawn; the view with it would have 690 lines",
     "memtui.tui.screens.transfer.about_tasks": "sentences about each task, looked for under this name",
     "memtui.tui.screens.home.injections": "a panel with a reading of its own, as the other panels of Home",
     "memtui.tui.screens.whynot.remedies": "trying what could be written, apart from the verdict",
