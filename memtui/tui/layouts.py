@@ -475,7 +475,7 @@ def health(width: int, height: int) -> Arrangement:
 
 
 def capture(width: int, height: int, *, view: str, said: bool, listed: bool, zoom: str) -> Arrangement:
-    """Words alone; one panel; texts above candidate and trace; with conversations and what is sent beside them."""
+    """Words alone; one panel; conversations, texts and what is sent; candidate and trace, too, once `listed`."""
     if said:
         return {"state": Box(0, 0, width, height)}
     if zoom:
@@ -500,13 +500,18 @@ def capture(width: int, height: int, *, view: str, said: bool, listed: bool, zoo
     middle = width - left - right
     sent = 6
     upper = (height - sent) * 5 // 9
-    return {
+    if not listed:
+        upper, middle = height - sent, width - left
+    boxes = {
         "talks": Box(0, 0, left, upper),
         "texts": Box(left, 0, middle, upper),
-        "candidate": Box(left + middle, 0, right, height - sent),
-        "trace": Box(0, upper, left + middle, height - sent - upper),
         "sent": Box(0, height - sent, width, sent),
     }
+    decided = {
+        "candidate": Box(left + middle, 0, right, height - sent),
+        "trace": Box(0, upper, left + middle, height - sent - upper),
+    }
+    return boxes | decided if listed else boxes
 
 
 def _funnel(width: int, height: int) -> Arrangement:

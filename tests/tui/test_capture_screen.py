@@ -16,7 +16,7 @@ from memtui.engine.store.create import create_empty
 from memtui.tui.screens.capture.screen import CaptureScreen
 from tests.conftest import NOW_MS
 from tests.engine.loopback import Answer, Request, chat_answer, loopback
-from tests.tui.driving import EACH_SIZE, check_golden, press, running, screen_text, settle, walk
+from tests.tui.driving import EACH_SIZE, check_golden, press, running, screen_text, settle, until, walk
 
 TALK = """User: morning! coffee first
 User: From now on prune the docker cache on kelp every Monday, keep 40 GB of it.
@@ -92,6 +92,68 @@ async def test_a_pasted_conversation_at_three_sizes(engine, size):
         await press(pilot, "right_square_bracket", "enter")
         await settle(pilot)
         check_golden(f"capture-jobs-{name}", screen_text(app))
+
+
+@pytest.fixture
+def sessions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Two sessions of an agent, in one of them a password, and a third file that is none."""
+    folder = tmp_path / "claw" / "agents" / "ops" / "sessions"
+    folder.mkdir(parents=True)
+    monkeypatch.setenv("OPENCLAW_STATE_DIR", str(tmp_path / "claw"))
+    said = {
+        "aaaaaaaa-1": (
+            "From now on prune the docker cache on kelp every Monday.",
+            "heron's password is hunter22",
+        ),
+        "bbbbbbbb-2": ("The staging host is kelp-03, not kelp-02.",),
+    }
+    for at, (name, texts) in enumerate(said.items()):
+        entries: list[dict[str, Any]] = [
+            {"type": "session", "version": 3, "id": name, "timestamp": "2026-08-31T10:00:00.000Z"}
+        ]
+        for number, text in enumerate(texts):
+            message = {"role": "user", "content": [{"type": "text", "text": text}], "timestamp": NOW_MS}
+            entries.append(
+                {
+                    "type": "message",
+                    "id": f"m{number}",
+                    "timestamp": "2026-08-31T10:00:00.000Z",
+                    "message": message,
+                }
+            )
+        file = folder / f"{name}.jsonl"
+        file.write_text("".join(json.dumps(each) + "\n" for each in entries), encoding="utf-8")
+        os.utime(file, (NOW_MS / 1000 - at, NOW_MS / 1000 - at))
+    broken = folder / "cccccccc-3.jsonl"
+    broken.write_bytes(b'{"type": "session", "id": "cccccccc-3"}\n\xff\xfe not a session\n')
+    os.utime(broken, (NOW_MS / 1000 - 9, NOW_MS / 1000 - 9))
+    return folder
+
+
+async def test_a_conversation_is_read_as_it_is_chosen_and_what_was_decided_of_it_stays(engine, sessions):
+    """The texts beside the list are those of the conversation under the cursor, and marks outlive a look elsewhere."""
+    async with running(engine, (120, 36)) as (app, pilot):
+        await press(pilot, "7")
+        await until(pilot, lambda: "prune the docker cache" in screen_text(app))
+        assert "hunter22" not in screen_text(app)
+        screen = app.screen
+        assert screen.state.trace is None
+        await press(pilot, "enter")
+        await until(pilot, lambda: screen.state.trace is not None)
+        await press(pilot, "a")
+        marks = dict(screen.state.marks)
+        assert marks
+        screen.query_one("#talk-rows").focus()
+        await press(pilot, "j")
+        await until(pilot, lambda: "kelp-03" in screen_text(app))
+        assert "prune the docker cache" not in screen_text(app)
+        assert screen.state.trace is None
+        await press(pilot, "j")
+        await until(pilot, lambda: "cannot be read" in screen_text(app))
+        await press(pilot, "k", "k")
+        await until(pilot, lambda: screen.state.trace is not None)
+        assert "prune the docker cache" in screen_text(app)
+        assert screen.state.marks == marks
 
 
 async def test_nothing_secret_is_drawn_and_nothing_written_before_apply(engine):

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from memtui.engine.capture.prompts import OWN, PRO, ModelChat
     from memtui.engine.capture.proof import prove
     from memtui.engine.capture.recipes.base import CaptureContext, CaptureRequest
+    from memtui.engine.capture.recipes.memtui.texts import without_secrets
     from memtui.engine.capture.recipes.registry import capture_recipe
     from memtui.engine.capture.recording import Recorder, is_own, messages_of, record, recorded
     from memtui.engine.capture.replays import read_prototypes, read_recordings, replay
@@ -125,6 +126,7 @@ __all__ = [
     "under_settings",
     "why_not",
     "with_remedy",
+    "without_secrets",
 ]
 
 __getattr__ = lazy_names(
@@ -203,5 +205,6 @@ __getattr__ = lazy_names(
         "under_settings": "memtui.engine.capture.funnel",
         "why_not": "memtui.engine.capture.lost_text",
         "with_remedy": "memtui.engine.capture.lost_text",
+        "without_secrets": "memtui.engine.capture.recipes.memtui.texts",
     },
 )

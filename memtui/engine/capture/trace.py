@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from memtui.engine.capture.chat import Call
 from memtui.engine.capture.draft import Write
-from memtui.engine.capture.stages.cleaning import said_in
+from memtui.engine.capture.stages.cleaning import message_texts, said_in
 
 SCHEMA = "memtui.capture.v1"
 
@@ -33,6 +33,12 @@ class Message:
     content: Any
     id: str | None = None
     at_ms: int | None = None
+
+    @property
+    def said(self) -> str:
+        """What was said, without the block of recalled memories that a host put before it; "" where it has no text."""
+        texts = [text for _, text in message_texts(self.as_json(), (self.role,))]
+        return said_in("\n".join(texts))
 
     def as_json(self) -> dict[str, Any]:
         """The message in the host's own shape."""

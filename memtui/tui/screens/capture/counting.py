@@ -81,7 +81,7 @@ class Counting(BoundPart[CaptureState]):
 
             def counted(state: CaptureState) -> CaptureState:
                 listed = tuple(replace(each, kept=kept.get(each.key, each.kept)) for each in state.talks)
-                return replace(state, talks=listed, runs=runs, waiting="")
+                return replace(state, talks=listed, runs=runs, decided={}, waiting="")
 
             self.become(counted)
             self.count(runs)

@@ -44,7 +44,7 @@ Painter = Callable[[CaptureState, Look], list[Row]]
 
 PAINTERS: Mapping[str, Painter] = {
     "talk": lambda state, at: view.talks(state, at.width, at.now_ms, at.glyphs),
-    "text": lambda state, at: view.texts(state, at.width, at.glyphs),
+    "text": lambda state, at: view.texts(state, at.width, at.glyphs, at.keys),
     "candidate": lambda state, at: view.candidate(state, at.width, at.glyphs, at.keys),
     "trace": lambda state, at: view.trace(state, at.width, at.glyphs, at.keys),
     "sent": lambda state, at: sent.sent(state, at.width, at.glyphs),
@@ -112,8 +112,10 @@ def headlines(state: CaptureState, *, narrow: bool = False) -> Mapping[str, Mapp
     return {
         "texts": {
             "which": views,
-            "where": "{capture.why-not} why not"
-            if narrow or trace is None
+            "where": ""
+            if trace is None
+            else "{capture.why-not} why not"
+            if narrow
             else f"{len(trace.texts)}, in order  {{capture.why-not}} why not",
         },
         "candidate": {

@@ -24,7 +24,16 @@ from memtui.tui.no_store import of_session
 from memtui.tui.screens.capture import jobs, panels, working
 from memtui.tui.screens.capture.counting import Counting, turned_by, turned_options
 from memtui.tui.screens.capture.deciding import Deciding
-from memtui.tui.screens.capture.state import VIEWS, CaptureState, Planned, Talk, View
+from memtui.tui.screens.capture.state import (
+    VIEWS,
+    CaptureState,
+    Planned,
+    Talk,
+    View,
+    first_kept,
+    put_aside,
+    turned_to,
+)
 from memtui.tui.session import Session
 from memtui.tui.widgets.layout_container import LayoutContainer
 from memtui.tui.widgets.panel import Panel
@@ -42,14 +51,14 @@ if TYPE_CHECKING:
     )
 
 
-FIND, RUN, WHY, JOB, KEEP = "find", "run", "why", "job", "keep"
+FIND, READ, RUN, WHY, JOB, KEEP = "find", "read", "run", "why", "job", "keep"
 
 
 class CaptureScreen(BaseScreen):
     """Conversations, their texts, the candidate of one, its trace; and the inbox."""
 
     MODE = "capture"
-    OF_ROW = frozenset((RUN, JOB))
+    OF_ROW = frozenset((READ, RUN, JOB))
     UNDO = "capture.undo"
     BINDINGS = bindings("capture")
 
@@ -166,7 +175,7 @@ class CaptureScreen(BaseScreen):
     def _ran(self, talk: Talk, request: CaptureRequest, trace: CaptureTrace) -> None:
         kept = sum(bool(each.writes) for each in trace.candidates)
         talks = tuple(replace(talk, kept=kept) if each.key == talk.key else each for each in self.state.talks)
-        first = next((at for at, text in enumerate(trace.texts) if text.fate == "kept"), 0)
+        first = first_kept(trace)
         self.state = replace(
             self.state,
             talks=talks,
@@ -211,7 +220,14 @@ class CaptureScreen(BaseScreen):
     @on(RowList.Highlighted, "#talk-rows")
     def _talk_chosen(self, event: RowList.Highlighted) -> None:
         event.stop()
-        self.state = replace(self.state, talk=event.key)
+        if event.key == self.state.talk:
+            return
+        if self.query_one(LayoutContainer).shows("texts"):
+            self.state = turned_to(self.state, event.key)
+            self.say(None)
+            self._read_messages()
+        else:
+            self.state = replace(self.state, talk=event.key)
 
     @on(RowList.Highlighted, "#inbox-rows")
     def _item_chosen(self, event: RowList.Highlighted) -> None:
@@ -258,20 +274,25 @@ class CaptureScreen(BaseScreen):
 
     # ------------------------------------------------------------------ capturing
 
+    def _read_messages(self) -> None:
+        """Show what was said in a conversation before anything is decided of it."""
+        talk = self.state.shown
+        if talk is None or talk.held is not None or talk.fault or self.state.trace is not None:
+            return
+
+        def have(read: Talk) -> None:
+            talks = tuple(read if each == talk else each for each in self.state.talks)
+            self.state = replace(self.state, talks=talks)
+            self.repaint()
+
+        self.call(READ, lambda token, report: working.with_messages(talk), have)
+
     def _run(self, key: str) -> None:
         engine, talk = self._engine, next((each for each in self.state.talks if each.key == key), None)
         if engine is None or talk is None:
             return
         chat = self._chat
-        self.state = replace(
-            self.state,
-            talk=key,
-            trace=None,
-            verdict=None,
-            marks={},
-            written={},
-            waiting="reading the conversation",
-        )
+        self.state = replace(put_aside(self.state), talk=key, waiting="reading the conversation")
         self.say(None)
         self.call(
             RUN,
@@ -284,7 +305,7 @@ class CaptureScreen(BaseScreen):
         """What a model had said whole when it was stopped is decided; the other texts wait."""
         engine, talk = (
             self._engine,
-            next((each for each in self.state.talks if each.key == self.state.talk), None),
+            self.state.shown,
         )
         if engine is None or talk is None:
             return
@@ -338,18 +359,7 @@ class CaptureScreen(BaseScreen):
         if loss is None:
             return
         key = list(self.state.runs)[loss.run]
-        request, trace = self.state.runs[key]
-        self.state = replace(
-            self.state,
-            view="conversations",
-            talk=key,
-            request=request,
-            trace=trace,
-            text=loss.text,
-            marks={},
-            written={},
-            verdict=None,
-        )
+        self.state = replace(turned_to(self.state, key), view="conversations", text=loss.text)
         self.say(None)
         self.query_one("#text-rows", BuiltRows).choose(str(loss.text))
         self.hand_over(self.focus_first)
@@ -374,7 +384,7 @@ class CaptureScreen(BaseScreen):
             self._counting.settings()
             return
         engine, trace, request = self._engine, self.state.trace, self.state.request
-        talk = next((each for each in self.state.talks if each.key == self.state.talk), None)
+        talk = self.state.shown
         if engine is None or trace is None or request is None or talk is None:
             return
         now = {name: value for name, value in request.config.items() if talk.config.get(name) != value}
@@ -398,7 +408,7 @@ class CaptureScreen(BaseScreen):
         refused = [
             trace.candidates[at].abstract for at, mark in self.state.marks.items() if mark == "refused"
         ]
-        talk = next((each for each in self.state.talks if each.key == self.state.talk), None)
+        talk = self.state.shown
 
         def named(name: str | None) -> None:
             if name:
@@ -417,7 +427,7 @@ class CaptureScreen(BaseScreen):
         engine, chat = self._engine, self._chat
         if engine is None:
             return
-        talk = next((each for each in self.state.talks if each.key == self.state.talk), None)
+        talk = self.state.shown
         self.state = replace(self.state, job=name, waiting=f"looking what {name} would do")
         self.repaint()
         self.call(
@@ -475,7 +485,7 @@ class CaptureScreen(BaseScreen):
     def _take_remedy(self) -> None:
         """Capture again with the smallest change, which a replay has shown to keep the text."""
         engine, state, remedy = self._engine, self.state, self.state.remedy
-        talk = next((each for each in state.talks if each.key == state.talk), None)
+        talk = state.shown
         if engine is None or remedy is None or talk is None or state.trace is None or state.request is None:
             return
         place, trace, request = state.text, state.trace, state.request
@@ -574,6 +584,6 @@ class CaptureScreen(BaseScreen):
             self.state = replace(self.state, verdict=None)
             self.repaint()
         elif self.state.trace is not None and self.state.view == "conversations":
-            self.state = replace(self.state, trace=None, marks={}, written={})
+            self.state = put_aside(self.state)
             self.say(None)
             self.hand_over(self.focus_first)

@@ -48,6 +48,10 @@ class Talk:
     """By which it is captured; empty: by memtui's own."""
     config: Mapping[str, Any] = field(default_factory=dict)
     """Settings of the recipe."""
+    held: tuple[tuple[str, str], ...] | None = None
+    """(role, text with secrets masked) of its first messages; None until they were read to be shown."""
+    fault: str = ""
+    """Why it cannot be read; empty where it can, or was not tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +79,8 @@ class CaptureState:
     """What a person decided about candidates, by place."""
     written: Mapping[int, int] = field(default_factory=dict)
     """Candidates of this run that were applied, each with the entry of the journal."""
+    decided: Mapping[str, tuple[Mapping[int, Mark], Mapping[int, int]]] = field(default_factory=dict)
+    """Marks and entries of the other conversations that were captured here, by their key."""
     taken_back: frozenset[int] = frozenset()
     """Entries of the journal that were taken back since, and not made again."""
     verdict: CaptureVerdict | None = None
@@ -108,6 +114,11 @@ class CaptureState:
     plans: Mapping[str, Planned] = field(default_factory=dict)
     """What jobs would change, by their name."""
     job: str = "compaction"
+
+    @property
+    def shown(self) -> Talk | None:
+        """The conversation that is shown, or that the cursor stands on."""
+        return next((each for each in self.talks if each.key == self.talk), None)
 
     @property
     def remedy(self) -> Remedy | None:
@@ -150,3 +161,34 @@ def marked(state: CaptureState, places: tuple[int, ...], mark: Mark) -> CaptureS
         else:
             marks[at] = mark
     return replace(state, marks=marks)
+
+
+def put_aside(state: CaptureState) -> CaptureState:
+    """The state without the capture that is shown: its trace and what was decided of it are kept for later."""
+    if state.trace is None or state.request is None:
+        return state
+    return replace(
+        state,
+        runs={**state.runs, state.talk: (state.request, state.trace)},
+        decided={**state.decided, state.talk: (state.marks, state.written)},
+        request=None,
+        trace=None,
+        verdict=None,
+        marks={},
+        written={},
+    )
+
+
+def turned_to(state: CaptureState, key: str) -> CaptureState:
+    """The state with another conversation: as it was captured here and decided on, or before that, as it was held."""
+    state = replace(put_aside(state), talk=key)
+    if key not in state.runs:
+        return state
+    request, trace = state.runs[key]
+    marks, written = state.decided.get(key, ({}, {}))
+    return replace(state, request=request, trace=trace, text=first_kept(trace), marks=marks, written=written)
+
+
+def first_kept(trace: CaptureTrace) -> int:
+    """The place of the first text of which something is kept; the first text where nothing is."""
+    return next((at for at, text in enumerate(trace.texts) if text.fate == "kept"), 0)

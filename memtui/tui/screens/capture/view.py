@@ -88,17 +88,16 @@ def talks(state: CaptureState, width: int, now_ms: int, glyphs: Glyphs) -> list[
         title = fit(one_line(each.title), max(8, width - cell_len(far) - 3), glyphs.ellipsis)
         rows.append(Row((Content.assemble(" ", title, " ", (far, "$dim")),), each.key))
     if rows:
-        note = "texts, memories; – new"
+        note = "messages, memories kept; – not captured" if width >= 42 else "messages, kept, – to do"
         rows.append(Row((Content(), Content.styled(f" {crop(note, width - 2, glyphs.ellipsis)}", "$dim"))))
     return rows
 
 
-def texts(state: CaptureState, width: int, glyphs: Glyphs) -> list[Row]:
+def texts(state: CaptureState, width: int, glyphs: Glyphs, keys: Keymap) -> list[Row]:
     """The texts in order, each with its verdict."""
     trace = state.trace
     if trace is None:
-        said = state.waiting or "choose a conversation"
-        return [Row((Content.styled(f" {said}", "$dim"),))]
+        return _held(state, width, glyphs, keys)
     made: dict[int, list[Candidate]] = {}
     places: dict[int, list[int]] = {}
     for at, candidate in enumerate(trace.candidates):
@@ -116,6 +115,28 @@ def texts(state: CaptureState, width: int, glyphs: Glyphs) -> list[Row]:
         faded = sign in (DROPPED, KNOWN)
         style = "$dim" if faded else "$foreground"
         rows.append(Row((line(width, sign, text.said, words, style, glyphs),), str(place)))
+    return rows
+
+
+def _held(state: CaptureState, width: int, glyphs: Glyphs, keys: Keymap) -> list[Row]:
+    """A conversation that was not captured yet: what was said in it, and the key that captures it."""
+    talk = state.shown
+    if state.waiting:
+        return _wrapped(state.waiting, width, "$dim")
+    if talk is None:
+        return _wrapped("choose a conversation", width, "$dim")
+    if talk.fault:
+        return _wrapped(f"This conversation cannot be read. {talk.fault}", width, "$danger")
+    enter = f"{keys.cap('said.open')} shows what would become of each text; nothing is written"
+    rows = [Row((Content.styled(f" {crop(enter, width - 2, glyphs.ellipsis)}", "$dim"), Content()))]
+    for role, said in talk.held or ():
+        words = _wrapped(said or "(no text)", width, "$foreground")
+        rows.append(
+            Row((Content.styled(f" {role}", "$heading"), *(part for row in words for part in row.lines)))
+        )
+    messages = 0 if talk.conversation is None else len(talk.conversation.messages)
+    if talk.held is not None and (more := messages - len(talk.held)) > 0:
+        rows += _wrapped(f"{counted(more, 'message')} more", width, "$dim")
     return rows
 
 

@@ -39,6 +39,9 @@ if TYPE_CHECKING:
 
 MOST_SESSIONS = 50
 
+MOST_HELD = 200
+"""Messages that are shown of a conversation before it is captured."""
+
 RECIPE = "memtui"
 
 
@@ -74,6 +77,22 @@ def waiting(engine: Engine, written: Mapping[int, int]) -> tuple[tuple[Item, ...
     inbox = Inbox(engine)
     back = engine.curate.taken_back() if written else frozenset()
     return inbox.items(), len(inbox.done(engine.now_ms - 86_400_000)), back
+
+
+def with_messages(talk: Talk) -> Talk:
+    """The conversation with its messages, read from its file; where that fails, with the reason. Nothing is decided.
+
+    Secrets in what is shown of it are masked.
+    """
+    from memtui.engine.capture import read_conversations, without_secrets
+
+    try:
+        conversation = talk.conversation or read_conversations(Path(talk.path))[0]
+    except MemtuiError as error:
+        return replace(talk, fault=str(error))
+    messages = conversation.messages[:MOST_HELD]
+    held = tuple((each.role, without_secrets(each.said)[0]) for each in messages)
+    return replace(talk, conversation=conversation, held=held)
 
 
 def captured(
