@@ -17,7 +17,7 @@ from memtui.cli.open_store import open_for
 from memtui.cli.output import print_json, print_text
 from memtui.cli.progress import shown
 from memtui.engine import counted
-from memtui.engine.health import duplicates_job
+from memtui.engine.health import duplicates_job, find_duplicates
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
     check_cluster_arguments(args)
     wanted, floor = " ".join(args.filter), min(0.9, args.similarity)
     if not args.plan and not args.parts:
-        near = engine.curate.duplicates(wanted, floor=floor, across_scopes=args.across_scopes)
+        near = find_duplicates(engine, wanted, floor=floor, across_scopes=args.across_scopes)
         return _tell(engine, near, args)
     job = duplicates_job(engine, wanted, floor=floor, across_scopes=args.across_scopes)
 

@@ -96,7 +96,9 @@ def chosen_ids(engine: Engine, args: argparse.Namespace) -> list[str]:
             "An empty filter would choose every memory.", fix="To mean that, write --where 'id:*'."
         )
     engine.load_metadata()
-    found = engine.curate.select(args.where)
+    from memtui.engine.catalog import select_ids
+
+    found = select_ids(engine, args.where)
     if not found:
         raise UsageError(f"No memory fits the filter {args.where!r}.", fix="Try it with: memtui ls.")
     return found

@@ -27,7 +27,9 @@ def run(args: argparse.Namespace) -> int:
     engine = open_for(args)
     engine.load_catalog()
     engine.load_metadata()
-    found = engine.curate.sweep(args.kind, " ".join(args.filter))
+    from memtui.engine.health import find_suspects
+
+    found = find_suspects(engine, args.kind, " ".join(args.filter))
     counts = Counter(each.kind for each in found)
     if args.json:
         print_json(

@@ -27,6 +27,7 @@ from memtui.engine.health import (
     TallyVectors,
     duplicates_job,
     examine,
+    find_duplicates,
     patient_of,
     plan_doctor,
 )
@@ -144,7 +145,7 @@ def test_pairs_that_workers_find_make_the_same_clusters(
 ) -> None:
     shared.load_catalog()
     shared.load_metadata()
-    here = shared.curate.duplicates(wanted, floor=0.9, across_scopes=across)
+    here = find_duplicates(shared, wanted, floor=0.9, across_scopes=across)
     job = duplicates_job(shared, wanted, floor=0.9, across_scopes=across)
     made = job.plan(tmp_path / "plan")
     given: dict[str, Any] = {}
@@ -284,7 +285,7 @@ def test_two_workers_do_all_three_for_many_rows(tmp_path: Path) -> None:
     run(made)  # what is done is not done again
     assert {each: each.stat().st_mtime_ns for each in Path(made.parts).glob("*/done")} == stamps
     near = job.take(made.parts)
-    here = engine.curate.duplicates("", floor=0.9)
+    here = find_duplicates(engine, "", floor=0.9)
     assert members(near.clusters(0.95)) == members(here.clusters(0.95)) != []
     assert tree_hash(tmp_path / "store") == before
 

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from memtui.engine.catalog import select_ids
 from memtui.engine.demo import build_demo
 from memtui.engine.demo.rows import memory_id
 from memtui.engine.engine import Engine, open_engine
+from memtui.engine.health import find_suspects
 from tests.conftest import NOW_MS
 from tests.engine.curate_world import row_of, rows_of, same_rows
 
@@ -39,14 +41,14 @@ def engine(folder: Path) -> Engine:
 def test_its_columns_and_its_metadata_never_disagree(demo: Path) -> None:
     before = rows_of(demo)
     opened = engine(demo)
-    ids = opened.curate.select("tier:working scope:global -is:invalid-metadata")[:20]
+    ids = select_ids(opened, "tier:working scope:global -is:invalid-metadata")[:20]
     opened.curate.apply(opened.curate.edit(ids, {"tier": "peripheral", "state": "archived"}))
     for each in ids:
         row = row_of(demo, each)
         meta = json.loads(row["metadata"])
         assert (row["tier"], row["state"]) == ("peripheral", "archived") == (meta["tier"], meta["state"])
     opened.refresh()
-    assert set(ids) <= set(opened.curate.select("is:archived"))
+    assert set(ids) <= set(select_ids(opened, "is:archived"))
     opened.curate.apply(opened.curate.undo())
     assert same_rows(rows_of(demo), before)
 
@@ -77,16 +79,16 @@ def test_the_bad_expiry_is_mended(demo: Path) -> None:
 
 def test_a_pin_is_found_and_spared(demo: Path) -> None:
     opened = engine(demo)
-    ids = opened.curate.select("scope:global tier:peripheral -is:invalid-metadata")[:3]
+    ids = select_ids(opened, "scope:global tier:peripheral -is:invalid-metadata")[:3]
     opened.curate.apply(opened.curate.edit(ids[:1], {"pinned": True}))
     opened.refresh()
-    assert opened.curate.select("is:pinned") == ids[:1]
+    assert select_ids(opened, "is:pinned") == ids[:1]
     assert ids[0] not in opened.curate.forget(ids, hard=True, spare_pinned=True).ids
 
 
 def test_the_sweep_finds_what_was_planted(demo: Path) -> None:
     opened = engine(demo)
-    found = {(each.id, each.kind): each for each in opened.curate.sweep()}
+    found = {(each.id, each.kind): each for each in find_suspects(opened)}
     secret = found[memory_id("secret"), "secret"]
     assert "••••" in secret.excerpt
     assert "sk-" not in secret.excerpt
@@ -94,10 +96,10 @@ def test_the_sweep_finds_what_was_planted(demo: Path) -> None:
     assert found[memory_id("injection-lookalike"), "injection"].doubt
     mistaken = found[memory_id("false-noise-1"), "noise"]
     assert mistaken.doubt
-    assert {each.kind for each in opened.curate.sweep(["secret"])} == {"secret"}
-    by_filter = opened.curate.select("is:secret")
+    assert {each.kind for each in find_suspects(opened, ["secret"])} == {"secret"}
+    by_filter = select_ids(opened, "is:secret")
     assert memory_id("secret") in by_filter
-    assert memory_id("injection") in opened.curate.select("is:injection")
+    assert memory_id("injection") in select_ids(opened, "is:injection")
 
 
 def test_forgetting_for_good_in_our_own_format(demo: Path) -> None:
@@ -107,7 +109,7 @@ def test_forgetting_for_good_in_our_own_format(demo: Path) -> None:
     assert outcome.receipt is not None
     assert outcome.receipt["clean"] is True
     opened.refresh()
-    assert key not in opened.curate.select("")
+    assert key not in select_ids(opened, "")
     assert opened.store.fts_status().unindexed_rows == 0
 
 

@@ -12,6 +12,7 @@ import pytest
 from memtui.cli.main import run
 from memtui.engine import Engine, ListQuery, UsageError, open_engine
 from memtui.engine.core.progress import Progress
+from memtui.engine.health import find_suspects
 from memtui.engine.providers.embedder import NoEmbedder
 from tests.conftest import NOW_MS
 from tests.engine.curate_world import WordEmbedder
@@ -120,7 +121,7 @@ def test_what_orders_does_not_choose_for_a_change(engine: Engine) -> None:
     for choose in (
         engine.curate.select,
         engine.curate.duplicates,
-        lambda text: engine.curate.sweep(None, text),
+        lambda text: find_suspects(engine, None, text),
     ):
         with pytest.raises(UsageError, match="cannot choose"):
             choose("~tea")

@@ -14,6 +14,7 @@ from textual.pilot import Pilot
 
 import memtui.tui
 from memtui.engine import open_engine
+from memtui.engine.catalog import select_ids
 from memtui.tui.actions.table import TABLE
 from memtui.tui.app import MemtuiApp
 from memtui.tui.dialogs.change_preview import ChangePreview, StagedSet
@@ -96,7 +97,7 @@ def begun(home: Path) -> None:
         engine.load_catalog()
         engine.load_metadata()
         curate = engine.curate
-        for id in curate.select("tier:core")[:2]:
+        for id in select_ids(engine, "tier:core")[:2]:
             curate.apply(curate.edit([id], {"importance": 0.5}))
         curate.apply(curate.undo())
 

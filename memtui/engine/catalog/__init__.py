@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from memtui.engine.catalog.completion import Proposal, complete_in
     from memtui.engine.catalog.similar import Neighbour
     from memtui.engine.catalog.types import AGES, SORT_KEYS
+    from memtui.engine.catalog.views import select_ids
 
 __all__ = [
     "AGES",
@@ -17,6 +18,7 @@ __all__ = [
     "Neighbour",
     "Proposal",
     "complete_in",
+    "select_ids",
 ]
 
 __getattr__ = lazy_names(
@@ -27,5 +29,6 @@ __getattr__ = lazy_names(
         "Proposal": "memtui.engine.catalog.completion",
         "SORT_KEYS": "memtui.engine.catalog.types",
         "complete_in": "memtui.engine.catalog.completion",
+        "select_ids": "memtui.engine.catalog.views",
     },
 )

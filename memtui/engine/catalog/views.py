@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from memtui.engine.catalog.catalog import FirstPage
+    from memtui.engine.engine import Engine
     from memtui.engine.store.table import Store
 
 
@@ -57,6 +59,25 @@ class Selection:
         mask = np.zeros(self.catalog.n, dtype=np.bool_)
         mask[self.positions] = True
         return mask
+
+
+def selection_of(
+    view: Callable[[ListQuery, CancelToken | None], ListView], filter: str, cancel: CancelToken | None = None
+) -> Selection:
+    """The memories that a filter keeps in `view` (`Engine.view`), newest first. UsageError for one with ~words."""
+    found = view(ListQuery(filter=filter), cancel)
+    if found.ranked:
+        raise UsageError(
+            "~ orders a list: it cannot choose memories.", fix="Search for words, without the ~."
+        )
+    chosen: Selection = found.positions
+    return chosen
+
+
+def select_ids(engine: Engine, filter: str, cancel: CancelToken | None = None) -> list[str]:
+    """The ids of all memories that a filter keeps, newest first; rows without an id are left out."""
+    chosen = selection_of(engine.view, filter, cancel)
+    return [each for each in chosen.catalog.ids.texts(chosen.positions) if each]
 
 
 def make_view(

@@ -15,10 +15,9 @@ from memtui.engine.changes.owner_lock import LockState, lock_state
 from memtui.engine.changes.staging import StagedChanges
 from memtui.engine.changes.write_access import WriteAccess, WriteGate, access_to
 from memtui.engine.core.errors import RefusedError, UsageError
-from memtui.engine.core.progress import CancelToken, OnProgress
+from memtui.engine.core.progress import CancelToken
 
 if TYPE_CHECKING:
-    from memtui.engine.catalog.views import Selection
     from memtui.engine.changes.apply import Applier
     from memtui.engine.changes.interrupted import Interrupted
     from memtui.engine.changes.journal import EntryRow, Journal, JournalEntry
@@ -29,8 +28,6 @@ if TYPE_CHECKING:
     from memtui.engine.changes.version_tags import VersionCopy
     from memtui.engine.core.memory import Memory
     from memtui.engine.discovery.types import FoundStore
-    from memtui.engine.health.near_duplicates import Near
-    from memtui.engine.health.suspects import Suspect
     from memtui.engine.providers.embedder import Embedder, NoEmbedder
     from memtui.engine.store.table import Store
 
@@ -124,68 +121,6 @@ class Curator:
     def break_abandoned_lock(self) -> None:
         """A person has made sure that no agent runs: the next change may remove a lock left by a dead program."""
         self.bench.gatekeeper.break_abandoned()
-
-    # ------------------------------------------------------------------ finding
-
-    def select(self, filter: str, cancel: CancelToken | None = None) -> list[str]:
-        """The ids of all memories that a filter keeps, newest first; rows without an id are left out."""
-        chosen = self._chosen(filter, cancel)
-        return [each for each in chosen.catalog.ids.texts(chosen.positions) if each]
-
-    def duplicates(
-        self,
-        filter: str = "",
-        *,
-        floor: float = 0.9,
-        across_scopes: bool = False,
-        on_progress: OnProgress | None = None,
-        cancel: CancelToken | None = None,
-    ) -> Near:
-        """Find all near pairs among the memories that a filter keeps; see `find_near`. For a worker."""
-        from memtui.engine.health.near_duplicates import find_near
-
-        chosen = self._chosen(filter, cancel)
-        return find_near(
-            self._store,
-            chosen.catalog,
-            now_ms=self._now(),
-            mask=chosen.mask,
-            floor=floor,
-            across_scopes=across_scopes,
-            on_progress=on_progress,
-            cancel=cancel,
-        )
-
-    def sweep(
-        self,
-        kinds: Collection[str] | None = None,
-        filter: str = "",
-        on_progress: OnProgress | None = None,
-        cancel: CancelToken | None = None,
-    ) -> tuple[Suspect, ...]:
-        """Noise, secrets and orders to a model among the memories that a filter keeps; see `sweep`."""
-        from memtui.engine.health.suspects import KINDS, sweep
-
-        chosen = self._chosen(filter, cancel)
-        return sweep(
-            self._store,
-            chosen.catalog,
-            KINDS if kinds is None else kinds,
-            chosen=chosen.mask,
-            on_progress=on_progress,
-            cancel=cancel,
-        )
-
-    def _chosen(self, filter: str, cancel: CancelToken | None) -> Selection:
-        if self._view is None:
-            raise RefusedError("There is no list to choose from here.", fix="Name the memories by their ids.")
-        view = self._view(ListQuery(filter=filter), cancel)
-        if view.ranked:
-            raise UsageError(
-                "~ orders a list: it cannot choose memories.", fix="Search for words, without the ~."
-            )
-        chosen: Selection = view.positions
-        return chosen
 
     # ------------------------------------------------------------------ planning
 
@@ -295,10 +230,12 @@ class Curator:
 
     def archived(self, limit: int = 1_000, cancel: CancelToken | None = None) -> list[TrashedMemory]:
         """The archived memories, the newest `limit` of them, with the entry that archived them where there is one."""
-        from memtui.engine.catalog.views import memories_at
+        from memtui.engine.catalog.views import memories_at, selection_of
         from memtui.engine.changes.trash import archived
 
-        chosen = self._chosen("is:archived", cancel)
+        if self._view is None:
+            raise RefusedError("There is no list to choose from here.", fix="Name the memories by their ids.")
+        chosen = selection_of(self._view, "is:archived", cancel)
         places = chosen.positions[:limit]
         return archived(
             memories_at(self._store, chosen.catalog, places, now_ms=self._now()), self._made_journal()

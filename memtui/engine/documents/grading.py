@@ -212,7 +212,9 @@ def plan_grading(engine: Engine, filter: str, *, forced: Collection[str] = ()) -
     unknown = [name for name in forced if name not in FIELDS]
     if unknown:
         raise UsageError(f"{unknown[0]} is no field of a grade.", fix=f"Known: {', '.join(FIELDS)}.")
-    ids = engine.curate.select(filter)
+    from memtui.engine.catalog.views import select_ids
+
+    ids = select_ids(engine, filter)
     memories = engine.memories(ids)
     rows = []
     for each in ids:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from memtui.engine.health.folder_snapshots import FolderSnapshot, FolderSnapshots, checked_tag
     from memtui.engine.health.indexes import IndexReport, advice, own_vectors, report_indexes
     from memtui.engine.health.maintenance import TableStep, answers_in_words, maintain, move_manifest_away
-    from memtui.engine.health.near_duplicates import Cluster, Near
+    from memtui.engine.health.near_duplicates import Cluster, Near, find_duplicates
     from memtui.engine.health.registry import check_named
     from memtui.engine.health.remedies import (
         RemedyPlan,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
         effect_of_remedies,
         plan_remedy,
     )
-    from memtui.engine.health.suspects import Suspect, recognised
+    from memtui.engine.health.suspects import Suspect, find_suspects, recognised
     from memtui.engine.health.version_names import NamedVersion, VersionNames
     from memtui.engine.health.versions import (
         RowChange,
@@ -79,6 +79,8 @@ __all__ = [
     "duplicates_job",
     "effect_of_remedies",
     "examine",
+    "find_duplicates",
+    "find_suspects",
     "grouped",
     "maintain",
     "move_manifest_away",
@@ -111,6 +113,8 @@ __getattr__ = lazy_names(
         "HealthFinding": "memtui.engine.health.check",
         "IndexReport": "memtui.engine.health.indexes",
         "Near": "memtui.engine.health.near_duplicates",
+        "find_duplicates": "memtui.engine.health.near_duplicates",
+        "find_suspects": "memtui.engine.health.suspects",
         "Patient": "memtui.engine.health.check",
         "RemedyPlan": "memtui.engine.health.remedies",
         "RowChange": "memtui.engine.health.versions",

@@ -396,14 +396,9 @@ def duplicates_job(
     cancel: CancelToken | None = None,
 ) -> DuplicatesJob:
     """The job over the memories of an open store that a filter keeps."""
-    from memtui.engine.catalog.types import ListQuery
+    from memtui.engine.catalog.views import selection_of
 
-    view = engine.view(ListQuery(filter), cancel)
-    if view.ranked:
-        raise UsageError(
-            "~ orders a list: it cannot choose memories.", fix="Search for words, without the ~."
-        )
-    chosen = view.positions
+    chosen = selection_of(engine.view, filter, cancel)
     return DuplicatesJob(
         engine.store,
         chosen.catalog,

@@ -17,6 +17,7 @@ from memtui.engine.core.text import counted
 from memtui.engine.store.snapshot import WINDOW
 
 if TYPE_CHECKING:
+    from memtui.engine.engine import Engine
     from memtui.engine.store.table import Store
 
 
@@ -118,6 +119,31 @@ class Near:
         scope = self.catalog.scopes[int(self.catalog.scope_codes[first])]
         similarities = (1.0, *(round(cosine, 6) for _, cosine in members))
         return Cluster(tuple(each or "" for each in ids), similarities, exact, scope)
+
+
+def find_duplicates(
+    engine: Engine,
+    filter: str = "",
+    *,
+    floor: float = FLOOR,
+    across_scopes: bool = False,
+    on_progress: OnProgress | None = None,
+    cancel: CancelToken | None = None,
+) -> Near:
+    """The near pairs among the memories that a filter keeps; see `find_near`. UsageError for one with ~words."""
+    from memtui.engine.catalog.views import selection_of
+
+    chosen = selection_of(engine.view, filter, cancel)
+    return find_near(
+        engine.store,
+        chosen.catalog,
+        now_ms=engine.now_ms,
+        mask=chosen.mask,
+        floor=floor,
+        across_scopes=across_scopes,
+        on_progress=on_progress,
+        cancel=cancel,
+    )
 
 
 def find_near(

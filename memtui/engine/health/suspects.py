@@ -14,8 +14,7 @@ from memtui.engine.core.secrets import NOT_RECOGNISED, find_secrets, forms, mask
 from memtui.engine.core.text import one_line
 
 if TYPE_CHECKING:
-    from memtui.engine.catalog.catalog import Catalog, Mask
-    from memtui.engine.store.table import Store
+    from memtui.engine.engine import Engine
 
 
 KINDS = ("noise", "secret", "injection")
@@ -51,25 +50,29 @@ class Suspect:
         }
 
 
-def sweep(
-    store: Store,
-    catalog: Catalog,
-    kinds: Collection[str] = KINDS,
+def find_suspects(
+    engine: Engine,
+    kinds: Collection[str] | None = None,
+    filter: str = "",
     *,
-    chosen: Mask | None = None,
     on_progress: OnProgress | None = None,
     cancel: CancelToken | None = None,
 ) -> tuple[Suspect, ...]:
-    """Look at every text (of `chosen` rows where that is given); suspects in the order of the catalog, newest first.
+    """The memories that a filter keeps and that deserve a look, newest first; `kinds` are all where it is None.
 
-    Raises UsageError for an unknown kind.
+    Every text is read, on this thread. Raises UsageError for an unknown kind, and for a filter with ~words.
     """
+    from memtui.engine.catalog.views import selection_of
+
+    selection = selection_of(engine.view, filter, cancel)
+    catalog, chosen = selection.catalog, selection.mask
+    kinds = KINDS if kinds is None else kinds
     unknown = sorted(set(kinds) - set(KINDS))
     if unknown:
         raise UsageError(f"Nothing is scanned for {unknown[0]!r}.", fix=f"Scan for {', '.join(KINDS)}.")
     from memtui.engine.catalog.select import positions_of
 
-    pin = store.pin(catalog.version)
+    pin = engine.store.pin(catalog.version)
     column = pin.dialect.columns.text
     found: list[tuple[int, list[_Reason]]] = []
     looks = [_LOOKS[kind] for kind in KINDS if kind in kinds]
@@ -78,7 +81,7 @@ def sweep(
             cancel.check()
         at = positions_of(catalog, batch.column("_rowid").to_numpy())
         for place, text in zip(at.tolist(), batch.column(column).to_pylist(), strict=True):
-            if text and (chosen is None or chosen[place]):
+            if text and chosen[place]:
                 reasons = [reason for look in looks for reason in look(text)]
                 if reasons:
                     found.append((place, reasons))

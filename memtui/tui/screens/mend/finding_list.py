@@ -65,14 +65,16 @@ MOST_SKIPPED, NAMED_CHARS = 6, 48
 
 def look(engine: Engine, state: MendState, token: CancelToken, report: Report) -> Any:
     """What the present part is about: near pairs, suspects, or what was thrown away."""
+    from memtui.engine.health import find_duplicates, find_suspects
+
     if state.part == "duplicates":
-        near = engine.curate.duplicates(
-            state.within, floor=FLOOR, across_scopes=state.across, on_progress=report, cancel=token
+        near = find_duplicates(
+            engine, state.within, floor=FLOOR, across_scopes=state.across, on_progress=report, cancel=token
         )
         return near, near.clusters(state.threshold)
     if state.part == "trash":
         return trash(engine, token)
-    return engine.curate.sweep(KINDS[state.part], state.within, on_progress=report, cancel=token)
+    return find_suspects(engine, KINDS[state.part], state.within, on_progress=report, cancel=token)
 
 
 def trash(engine: Engine, token: CancelToken) -> Any:
