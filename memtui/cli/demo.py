@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from memtui.cli.open_store import DEMO, app_options, demo_store
+from memtui.cli.open_store import app_options, wall_clock
 from memtui.cli.output import print_json, print_text
+from memtui.demo_store import DEMO, demo_store
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,9 +22,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Make it when needed, then open the app on it."""
     if args.json:
-        print_json({"store": str(demo_store())})
+        print_json({"store": str(demo_store(wall_clock()))})
     elif args.make_only:
-        print_text(str(demo_store()))
+        print_text(str(demo_store(wall_clock())))
     else:
         from memtui.tui.app import run as run_app
 

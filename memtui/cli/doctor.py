@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 from memtui.cli.answers import print_effect
 from memtui.cli.cluster_plan import add_cluster_arguments, check_cluster_arguments, plan_folder, planned
 from memtui.cli.memory_changes import add_effect_argument, before_and_after, check_effect_argument
-from memtui.cli.open_store import DEMO, NOT_OPENED, open_for, wall_clock
+from memtui.cli.open_store import NOT_OPENED, open_for, wall_clock
 from memtui.cli.output import error as print_error
 from memtui.cli.output import print_json, print_text, warning
 from memtui.cli.progress import shown
+from memtui.demo_store import DEMO
 from memtui.engine import (
     MemtuiError,
     RefusedError,

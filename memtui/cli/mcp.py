@@ -11,8 +11,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memtui.cli.open_store import DEMO, open_for, wall_clock
+from memtui.cli.open_store import open_for, wall_clock
 from memtui.cli.output import print_text
+from memtui.demo_store import DEMO
 from memtui.engine import CaseBook, Engine, UsageError
 from memtui.engine.access import DEFAULT_AGENT
 from memtui.engine.clients import ClientRegister

@@ -5,16 +5,14 @@ from __future__ import annotations
 import argparse
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from memtui.demo_store import DEMO, agents_environ, demo_store
 from memtui.engine import Engine, UsageError, open_engine
 from memtui.paths import settings_file, state_dir
 from memtui.settings import load_settings
-
-DEMO = "demo"
-"""The target that means the demonstration store, made when it is not there."""
 
 NOT_OPENED = 4
 """What a check ends with where nothing could be opened, so that 1 means: looked, and something is wrong."""
@@ -43,25 +41,6 @@ def wall_clock() -> int:
     return time.time_ns() // 1_000_000
 
 
-def demo_store() -> Path:
-    """The demo store's folder; made now when it is not there yet."""
-    from memtui.engine.demo import build_demo, demo_folder
-    from memtui.paths import cache_dir
-
-    return build_demo(demo_folder(cache_dir()), now_ms=wall_clock())
-
-
-def agents_environ(args: argparse.Namespace) -> Mapping[str, str]:
-    """Where the agents of the named store are looked for: this machine, for the demo store its own home."""
-    from memtui.engine.demo import demo_folder, demo_home
-    from memtui.paths import cache_dir, of_another_home
-
-    folder = demo_folder(cache_dir())
-    if args.store not in (DEMO, str(folder)):
-        return os.environ
-    return of_another_home(os.environ, demo_home(folder))
-
-
 def app_options(args: argparse.Namespace) -> dict[str, Any]:
     """What `open_engine` needs beside the target: settings, embedding, table, columns."""
     settings = load_settings(settings_file(), os.environ)
@@ -77,11 +56,11 @@ def open_for(
     args: argparse.Namespace, now: Callable[[], int] = wall_clock, *, writable: bool = False
 ) -> Engine:
     """The engine on the store that `args` name, else the settings, else discovery."""
-    target = demo_store() if args.store == DEMO else args.store
+    target = demo_store(wall_clock()) if args.store == DEMO else args.store
     return open_engine(
         target,
         now=now,
-        environ=agents_environ(args),
+        environ=agents_environ(args.store),
         cwd=Path.cwd(),
         writable=writable,
         state=state_dir(os.environ),

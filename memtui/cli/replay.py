@@ -6,10 +6,10 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memtui.cli.open_store import agents_environ
 from memtui.cli.output import print_json, print_text
 from memtui.cli.sessions import store_or_none
 from memtui.cli.show import moment
+from memtui.demo_store import agents_environ
 from memtui.engine import UsageError
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
 
     replayed = replay_session(
         args.session,
-        agents_environ(args),
+        agents_environ(args.store),
         Path.cwd(),
         engine=store_or_none(args),
         only=args.turn,

@@ -6,9 +6,10 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memtui.cli.open_store import agents_environ, open_for, wall_clock
+from memtui.cli.open_store import open_for, wall_clock
 from memtui.cli.output import print_json, print_table, print_text, warning
 from memtui.cli.show import moment
+from memtui.demo_store import agents_environ
 from memtui.engine import MemtuiError
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def run(args: argparse.Namespace) -> int:
 
     since = moment_since(args.since, wall_clock()) if args.since else 0
     found = list_sessions(
-        agents_environ(args), Path.cwd(), engine=store_or_none(args), agent=args.agent, since_ms=since
+        agents_environ(args.store), Path.cwd(), engine=store_or_none(args), agent=args.agent, since_ms=since
     )
     if args.json:
         print_json({"schema": "memtui.sessions.v1", "sessions": [each.as_json() for each in found]})

@@ -17,6 +17,7 @@ from textual.app import App, SuspendNotSupported
 from textual.filter import LineFilter
 from textual.screen import Screen
 
+from memtui.demo_store import DEMO
 from memtui.editor import edited_text
 from memtui.engine import (
     MemtuiError,
@@ -49,7 +50,7 @@ from memtui.tui.messages import (
 )
 from memtui.tui.paint.glyphs import UNICODE, choose
 from memtui.tui.startup.last_session import LastSession
-from memtui.tui.startup.open_store import DEMO, WATCH_S, Clock, Opener, StoreOpener, default_now
+from memtui.tui.startup.open_store import WATCH_S, Clock, Opener, StoreOpener, default_now
 from memtui.tui.startup.open_store import opener as real_opener
 from memtui.tui.startup.preload import MODES, GcTuning, screen_module
 from memtui.tui.startup.session_app import SessionApp

@@ -13,8 +13,8 @@ from typing import cast
 from textual import events
 from textual.pilot import Pilot
 
-from memtui.engine.demo import build_demo, demo_folder, demo_home
-from memtui.paths import cache_dir
+from memtui.demo_store import demo_store
+from memtui.engine.demo import demo_home
 from memtui.tui.app import MemtuiApp
 from memtui.tui.appearance import Look
 from memtui.tui.bound_panel import BoundPanel
@@ -196,7 +196,7 @@ async def take(
     """Run the app without a terminal at `size`, press the keys, write the picture into `folder`."""
     write_notes(Path(environ["HOME"]))
     if shot.configured:
-        write_configuration(demo_home(build_demo(demo_folder(cache_dir(environ)), now_ms=now())))
+        write_configuration(demo_home(demo_store(now(), environ)))
     app = MemtuiApp("demo", opener=opener, now=now, environ=environ, look=Look(theme=shot.theme))
     async with app.run_test(size=size) as pilot:
         await _settle(pilot)

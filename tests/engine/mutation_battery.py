@@ -191,7 +191,7 @@ def battery(folder: Path, reranker: str) -> list[Case]:
 
 def _odd_answer(case: Case) -> Case:
     """A reranker that names documents that were not sent, and one of them twice."""
-    told: dict[Any, Any] = case.outside._told
+    told: dict[Any, Any] = case.outside._answers.by_key
     for key in [key for key in told if key[0] == "rerank"]:
         told[key] = RerankAnswer(((-1, 0.9), (0, 0.5), (2, 0.4), (0, 0.7), (99, 0.2)))
     return case
@@ -200,7 +200,7 @@ def _odd_answer(case: Case) -> Case:
 def _without_evidence(base: Case) -> Case:
     """Keyword hits whose raw value is not positive, which an engine may return for a word in every row."""
     case = configured(base, "no evidence", limit=20, config=retrieval(minScore=0, hardMinScore=0))
-    told: dict[Any, Any] = case.outside._told
+    told: dict[Any, Any] = case.outside._answers.by_key
     for key, answer in list(told.items()):
         if key[0] == "words":
             told[key] = SearchResult(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,9 @@ import pytest
 
 from memtui.cli.main import run
 from memtui.engine import Engine, ListQuery, UsageError, open_engine
+from memtui.engine.catalog import select_ids
 from memtui.engine.core.progress import Progress
-from memtui.engine.health import find_suspects
+from memtui.engine.health import find_duplicates, find_suspects
 from memtui.engine.providers.embedder import NoEmbedder
 from tests.conftest import NOW_MS
 from tests.engine.curate_world import WordEmbedder
@@ -119,9 +121,9 @@ def test_progress_is_told(engine: Engine) -> None:
 
 def test_what_orders_does_not_choose_for_a_change(engine: Engine) -> None:
     for choose in (
-        engine.curate.select,
-        engine.curate.duplicates,
-        lambda text: find_suspects(engine, None, text),
+        partial(select_ids, engine),
+        partial(find_duplicates, engine),
+        partial(find_suspects, engine, None),
     ):
         with pytest.raises(UsageError, match="cannot choose"):
             choose("~tea")

@@ -101,6 +101,15 @@ class NotCached(Exception):  # noqa: N818 - an outcome: the answer is not at han
         self.what = what
 
 
+@dataclass(slots=True)
+class _Answers:
+    """What the table, the embedder and the reranker answered; one for all variants of a cache that ask the same."""
+
+    by_key: dict[Hashable, Any] = field(default_factory=dict)
+    words_of_others: bool = False
+    """Whether keyword scores among them count rows that should not count."""
+
+
 class IoCache:
     """One version of a table, an embedder and a reranker, with a memory.
 
@@ -123,7 +132,7 @@ class IoCache:
         self.clock = clock
         self.edits: Mapping[str, CandidateRow | None] = {}
         self._live = True
-        self._told: dict[Hashable, Any] = {}
+        self._answers = _Answers()
         self.kin: dict[int, SimilarityCache] = {}
 
     def offline(self) -> IoCache:
@@ -142,7 +151,8 @@ class IoCache:
         """The same memory, but for what a vector index said: such searches are made again, over every row."""
         other = IoCache(self.pin.exactly(), self.embed_text, no_embedder=self.no_embedder, clock=self.clock)
         other.edits, other.kin = self.edits, self.kin
-        other._told = {key: told for key, told in self._told.items() if not _by_vector(key)}
+        left = {key: told for key, told in self._answers.by_key.items() if not _by_vector(key)}
+        other._answers = _Answers(left, self._answers.words_of_others)
         return other
 
     def counting(self, where: str | None) -> IoCache:
@@ -153,7 +163,8 @@ class IoCache:
             self.pin.counting(where), self.embed_text, no_embedder=self.no_embedder, clock=self.clock
         )
         other.edits, other.kin, other._live = self.edits, self.kin, self._live
-        other._told = {key: told for key, told in self._told.items() if not _by_words(key)}
+        left = {key: told for key, told in self._answers.by_key.items() if not _by_words(key)}
+        other._answers = _Answers(left)
         return other
 
     def _variant(
@@ -162,22 +173,22 @@ class IoCache:
         other = IoCache(self.pin, self.embed_text, no_embedder=self.no_embedder, clock=self.clock)
         other.edits = self.edits if edits is None else edits
         other._live = self._live if live is None else live
-        other._told, other.kin = self._told, self.kin
+        other._answers, other.kin = self._answers, self.kin
         return other
 
     def asked(self, key: Hashable, what: str, ask: Callable[[], T]) -> T:
         """The answer to `key`: remembered, else asked for now; `what` says it in words."""
-        if key not in self._told:
+        if key not in self._answers.by_key:
             if not self._live:
                 raise NotCached(what)
-            self._told[key] = ask()
-        return cast(T, self._told[key])
+            self._answers.by_key[key] = ask()
+        return cast(T, self._answers.by_key[key])
 
     def made(self, key: Hashable, make: Callable[[], T]) -> T:
         """What `make` works out without asking anybody, made once for each `key`."""
-        if key not in self._told:
-            self._told[key] = make()
-        return cast(T, self._told[key])
+        if key not in self._answers.by_key:
+            self._answers.by_key[key] = make()
+        return cast(T, self._answers.by_key[key])
 
     def far_vectors_read(self) -> int:
         """How many vectors each search by meaning had to fetch from object storage; 0 where an index led it.
@@ -186,7 +197,7 @@ class IoCache:
         """
         if not self.pin.on_object_storage:
             return 0
-        if not any(_by_vector(key) for key in self._told):
+        if not any(_by_vector(key) for key in self._answers.by_key):
             return 0
         return self.pin.outside_vector_index
 
@@ -251,7 +262,7 @@ class IoCache:
 
     def count_others(self) -> None:
         """Note that keyword scores of this recall count rows that should not count."""
-        self._told[_OF_OTHERS] = True
+        self._answers.words_of_others = True
 
     @property
     def words_of_others(self) -> bool:
@@ -260,7 +271,7 @@ class IoCache:
         So it is where the words of a large table are left to the library: such numbers are for nobody who may not
         read all of it.
         """
-        return _OF_OTHERS in self._told
+        return self._answers.words_of_others
 
     def by_substring(self, text: str, *, where: str | None) -> SearchResult:
         """See `search.by_substring`."""
@@ -305,11 +316,11 @@ class IoCache:
         )
 
     def _search(self, key: Hashable, by: str, k: int, ask: Callable[[], SearchResult]) -> SearchResult:
-        known = self._told.get(key)
+        known = self._answers.by_key.get(key)
         if known is None or not known.covers(k):
             if not self._live:
                 raise NotCached(f"the table has to be searched by {by}")
-            known = self._told[key] = ask()
+            known = self._answers.by_key[key] = ask()
         if known.asked == k:
             return cast(SearchResult, known)
         inputs = known.inputs[:k]
@@ -318,9 +329,6 @@ class IoCache:
 
 def _by_vector(key: Hashable) -> bool:
     return isinstance(key, tuple) and key[0] in ("vector", "tier vector")
-
-
-_OF_OTHERS = ("words", "of others")
 
 
 def _by_words(key: Hashable) -> bool:

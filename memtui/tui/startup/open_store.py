@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from memtui.demo_store import DEMO, agents_environ, demo_store, is_demo
 from memtui.engine import CancelToken, MemtuiError, Progress, counted, one_line
 from memtui.tui.calls import EngineCalls, Report
 from memtui.tui.change_request import ChangeRequests
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 # From a target to an engine that knows its rows: everything that happens on the opening thread.
 
 Clock = Callable[[], int]
-
-DEMO = "demo"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,15 +103,13 @@ class RealOpener:
     ) -> Engine | NothingFound | SeveralFound:
         """Open; called on a worker thread."""
         from memtui.engine import open_engine
-        from memtui.engine.demo import demo_home
-        from memtui.paths import of_another_home, state_dir
+        from memtui.paths import state_dir
 
         environ, cwd, options = self.environ, self.cwd, self.options
         given = {"state": state_dir(environ), "environ": environ, **options}
-        if target == DEMO:
-            target = str(_demo_store(environ, now))
-        if target is not None and _is_demo(target, environ):
-            given |= {"writable": True, "environ": of_another_home(environ, demo_home(Path(target)))}
+        if is_demo(target, environ):
+            target = str(demo_store(now(), environ)) if target == DEMO else target
+            given |= {"writable": True, "environ": agents_environ(target, environ)}
         elif target is None:
             unsure = _look(environ, cwd, options.get("settings"))
             if unsure is not None:
@@ -145,22 +142,6 @@ def _make_store(place: str) -> None:
 
     folder, options = new_place(place, (), Path.cwd())
     create_empty(folder, BUNDLED_DIMS, options)
-
-
-def _demo_store(environ: Mapping[str, str], now: Clock) -> Path:
-    """The folder of the demo store, made on first use."""
-    from memtui.engine.demo import build_demo, demo_folder
-    from memtui.paths import cache_dir
-
-    return build_demo(demo_folder(cache_dir(environ)), now_ms=now())
-
-
-def _is_demo(target: str, environ: Mapping[str, str]) -> bool:
-    """Whether a target is the demo store's folder: it may be opened by its path, too, after a switch of tables."""
-    from memtui.engine.demo import demo_folder
-    from memtui.paths import cache_dir
-
-    return target == str(demo_folder(cache_dir(environ)))
 
 
 def default_now() -> int:

@@ -24,7 +24,8 @@ from memtui.tui.screens.audit import below, reach_rows, reading, rights_rows, vi
 from memtui.tui.screens.audit.edit_rights import EditRights, plan_of
 from memtui.tui.screens.audit.mend_choice import ask_mend
 from memtui.tui.screens.audit.state import MOST_LIVE, VIEWS, AuditState, View, first_memory
-from memtui.tui.screens.audit.wished import found, no_sessions
+from memtui.tui.screens.audit.view import no_sessions
+from memtui.tui.screens.audit.wished import found
 from memtui.tui.session import Session
 from memtui.tui.widgets.layout_container import LayoutContainer
 from memtui.tui.widgets.panel import Panel

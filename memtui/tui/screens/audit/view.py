@@ -19,6 +19,7 @@ from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import full
 from memtui.tui.screens.audit.state import VIEWS, AuditState, differs, mark
 from memtui.tui.widgets.row_list import Row
+from memtui.tui.widgets.state_panel import Choice, State
 
 if TYPE_CHECKING:
     from memtui.engine.witness import Injected, ReplayedTurn
@@ -384,3 +385,15 @@ def counts(state: AuditState) -> tuple[str, str, str]:
         changed = sum(each.verb != "leave" for each in state.mends.values())
         return state.reach.id[:8], full(len(state.reach.turns)), counted(changed, "memory", "memories")
     return "", "", ""
+
+
+def no_sessions(injections: int) -> State:
+    """What stands in the place of the sessions where there are none."""
+    told = (
+        f"The store alone tells of {counted(injections, 'injection')} (at least)."
+        if injections
+        else "The store tells of no injection either: not recorded."
+    )
+    facts = (("looked at", "the sessions of every agent of this environment"), ("so", told))
+    access = Choice("access", "see who may read what", "{audit.next-view} goes to the next view")
+    return State("empty", "no session files here", facts, (access,))

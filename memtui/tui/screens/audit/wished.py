@@ -1,4 +1,4 @@
-"""What of Audit was asked for in words: an agent's sessions, its rights or those of a scope; and none of them. Pure."""
+"""What of Audit was asked for in words: an agent's sessions, its rights or those of a scope. Pure."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 
-from memtui.engine import counted
 from memtui.tui.messages import ShowReach
 from memtui.tui.screens.audit.state import AuditState
-from memtui.tui.widgets.state_panel import Choice, State
 
 DAY_MS = 86_400_000
 
@@ -61,15 +59,3 @@ def _meant(name: str, names: Sequence[str]) -> str:
     low = {each.casefold(): each for each in names}
     near = [name.casefold()] if name.casefold() in low else get_close_matches(name.casefold(), low, 1, 0.75)
     return low[near[0]] if near else ""
-
-
-def no_sessions(injections: int) -> State:
-    """What stands in the place of the sessions where there are none."""
-    told = (
-        f"The store alone tells of {counted(injections, 'injection')} (at least)."
-        if injections
-        else "The store tells of no injection either: not recorded."
-    )
-    facts = (("looked at", "the sessions of every agent of this environment"), ("so", told))
-    access = Choice("access", "see who may read what", "{audit.next-view} goes to the next view")
-    return State("empty", "no session files here", facts, (access,))
