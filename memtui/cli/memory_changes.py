@@ -98,7 +98,7 @@ def chosen_ids(engine: Engine, args: argparse.Namespace) -> list[str]:
     engine.load_metadata()
     from memtui.engine.catalog import select_ids
 
-    found = select_ids(engine, args.where)
+    found = select_ids(engine.view, args.where)
     if not found:
         raise UsageError(f"No memory fits the filter {args.where!r}.", fix="Try it with: memtui ls.")
     return found

@@ -41,14 +41,14 @@ def engine(folder: Path) -> Engine:
 def test_its_columns_and_its_metadata_never_disagree(demo: Path) -> None:
     before = rows_of(demo)
     opened = engine(demo)
-    ids = select_ids(opened, "tier:working scope:global -is:invalid-metadata")[:20]
+    ids = select_ids(opened.view, "tier:working scope:global -is:invalid-metadata")[:20]
     opened.curate.apply(opened.curate.edit(ids, {"tier": "peripheral", "state": "archived"}))
     for each in ids:
         row = row_of(demo, each)
         meta = json.loads(row["metadata"])
         assert (row["tier"], row["state"]) == ("peripheral", "archived") == (meta["tier"], meta["state"])
     opened.refresh()
-    assert set(ids) <= set(select_ids(opened, "is:archived"))
+    assert set(ids) <= set(select_ids(opened.view, "is:archived"))
     opened.curate.apply(opened.curate.undo())
     assert same_rows(rows_of(demo), before)
 
@@ -79,10 +79,10 @@ def test_the_bad_expiry_is_mended(demo: Path) -> None:
 
 def test_a_pin_is_found_and_spared(demo: Path) -> None:
     opened = engine(demo)
-    ids = select_ids(opened, "scope:global tier:peripheral -is:invalid-metadata")[:3]
+    ids = select_ids(opened.view, "scope:global tier:peripheral -is:invalid-metadata")[:3]
     opened.curate.apply(opened.curate.edit(ids[:1], {"pinned": True}))
     opened.refresh()
-    assert select_ids(opened, "is:pinned") == ids[:1]
+    assert select_ids(opened.view, "is:pinned") == ids[:1]
     assert ids[0] not in opened.curate.forget(ids, hard=True, spare_pinned=True).ids
 
 
@@ -97,9 +97,9 @@ def test_the_sweep_finds_what_was_planted(demo: Path) -> None:
     mistaken = found[memory_id("false-noise-1"), "noise"]
     assert mistaken.doubt
     assert {each.kind for each in find_suspects(opened, ["secret"])} == {"secret"}
-    by_filter = select_ids(opened, "is:secret")
+    by_filter = select_ids(opened.view, "is:secret")
     assert memory_id("secret") in by_filter
-    assert memory_id("injection") in select_ids(opened, "is:injection")
+    assert memory_id("injection") in select_ids(opened.view, "is:injection")
 
 
 def test_forgetting_for_good_in_our_own_format(demo: Path) -> None:
@@ -109,7 +109,7 @@ def test_forgetting_for_good_in_our_own_format(demo: Path) -> None:
     assert outcome.receipt is not None
     assert outcome.receipt["clean"] is True
     opened.refresh()
-    assert key not in select_ids(opened, "")
+    assert key not in select_ids(opened.view, "")
     assert opened.store.fts_status().unindexed_rows == 0
 
 

@@ -121,7 +121,7 @@ def test_progress_is_told(engine: Engine) -> None:
 
 def test_what_orders_does_not_choose_for_a_change(engine: Engine) -> None:
     for choose in (
-        partial(select_ids, engine),
+        partial(select_ids, engine.view),
         partial(find_duplicates, engine),
         partial(find_suspects, engine, None),
     ):

@@ -97,7 +97,7 @@ def begun(home: Path) -> None:
         engine.load_catalog()
         engine.load_metadata()
         curate = engine.curate
-        for id in select_ids(engine, "tier:core")[:2]:
+        for id in select_ids(engine.view, "tier:core")[:2]:
             curate.apply(curate.edit([id], {"importance": 0.5}))
         curate.apply(curate.undo())
 

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from memtui.engine.catalog.catalog import FirstPage
-    from memtui.engine.engine import Engine
     from memtui.engine.store.table import Store
 
 
@@ -61,10 +60,12 @@ class Selection:
         return mask
 
 
-def selection_of(
-    view: Callable[[ListQuery, CancelToken | None], ListView], filter: str, cancel: CancelToken | None = None
-) -> Selection:
-    """The memories that a filter keeps in `view` (`Engine.view`), newest first. UsageError for one with ~words."""
+View = Callable[[ListQuery, CancelToken | None], ListView]
+"""`Engine.view` of an open store."""
+
+
+def selection_of(view: View, filter: str, cancel: CancelToken | None = None) -> Selection:
+    """The memories that a filter keeps, newest first. UsageError for one with ~words."""
     found = view(ListQuery(filter=filter), cancel)
     if found.ranked:
         raise UsageError(
@@ -74,9 +75,9 @@ def selection_of(
     return chosen
 
 
-def select_ids(engine: Engine, filter: str, cancel: CancelToken | None = None) -> list[str]:
+def select_ids(view: View, filter: str, cancel: CancelToken | None = None) -> list[str]:
     """The ids of all memories that a filter keeps, newest first; rows without an id are left out."""
-    chosen = selection_of(engine.view, filter, cancel)
+    chosen = selection_of(view, filter, cancel)
     return [each for each in chosen.catalog.ids.texts(chosen.positions) if each]
 
 

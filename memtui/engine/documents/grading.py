@@ -214,7 +214,7 @@ def plan_grading(engine: Engine, filter: str, *, forced: Collection[str] = ()) -
         raise UsageError(f"{unknown[0]} is no field of a grade.", fix=f"Known: {', '.join(FIELDS)}.")
     from memtui.engine.catalog.views import select_ids
 
-    ids = select_ids(engine, filter)
+    ids = select_ids(engine.view, filter)
     memories = engine.memories(ids)
     rows = []
     for each in ids:
