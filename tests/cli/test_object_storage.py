@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from memtui.engine.recall import answer
+from memtui.engine.store import far_vectors
 from tests.cli.conftest import Run
 from tests.engine.object_storage import BUCKET, object_service, settings_text
 
@@ -184,7 +184,7 @@ def test_two_consoles_see_and_undo_each_others_changes(
 def test_what_a_question_fetches_is_said_on_standard_error(
     home: Path, memtui: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(answer, "FAR_VECTORS", 1)
+    monkeypatch.setattr(far_vectors, "FAR_VECTORS", 1)
     home_file = home / ".config" / "memtui" / "config.toml"
     home_file.write_text(home_file.read_text("utf-8").replace("/team", "/fetched"), encoding="utf-8")
     assert memtui(home, "new", "team")[0] == 0

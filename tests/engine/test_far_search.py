@@ -9,10 +9,11 @@ import pytest
 from lancedb.index import IvfFlat
 
 from memtui.engine import Cancelled, CancelToken, RecallRequest, StageSummary
-from memtui.engine.recall import answer
-from memtui.engine.recall.answer import FAR_VECTORS, recall
+from memtui.engine.recall.answer import recall
 from memtui.engine.recall.context import RecallContext
+from memtui.engine.store import far_vectors
 from memtui.engine.store.create import create_own
+from memtui.engine.store.far_vectors import FAR_VECTORS
 from memtui.engine.store.open import open_store
 from memtui.engine.store.table import Store
 from tests.conftest import NOW_MS
@@ -49,7 +50,7 @@ def test_many_vectors_over_the_network_are_told_until_an_index_leads() -> None:
 
 
 def test_what_a_question_waits_for_is_said_before_and_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(answer, "FAR_VECTORS", 100)
+    monkeypatch.setattr(far_vectors, "FAR_VECTORS", 100)
     asked = RecallRequest(query="gauge of the weir", recipe="memtui", query_vector=np.ones(DIMS))
     with object_service() as endpoint, counting_proxy(endpoint) as proxy:
         create_own(f"s3://{BUCKET}/team", rows(1_000), options(endpoint))
@@ -77,7 +78,7 @@ def test_what_a_question_waits_for_is_said_before_and_can_be_stopped(monkeypatch
 
 
 def test_a_question_that_has_no_vector_waits_for_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(answer, "FAR_VECTORS", 100)
+    monkeypatch.setattr(far_vectors, "FAR_VECTORS", 100)
     with object_service() as endpoint:
         create_own(f"s3://{BUCKET}/team", rows(1_000), options(endpoint))
         store = open_store(f"s3://{BUCKET}/team", storage_options=options(endpoint))

@@ -14,6 +14,7 @@ import pytest
 from memtui.engine import Cancelled, CancelToken, Engine, RecallRequest
 from memtui.engine.store import kept_vectors
 from memtui.engine.store.create import create_own
+from memtui.engine.store.far_vectors import all_vectors
 from memtui.engine.store.kept_vectors import kept_file, kept_folder, kept_vector_bytes
 from memtui.engine.store.open import open_store
 from memtui.engine.store.table import Store
@@ -154,7 +155,7 @@ def test_reading_that_is_stopped_keeps_nothing(proxy: CountingProxy, tmp_path: P
     engine, stop = opened(proxy, tmp_path), CancelToken()
     stop.cancel()
     with pytest.raises(Cancelled):
-        engine.store.pin().hold_vectors(stop.check)
+        all_vectors(engine.store.pin(), None, stop)
     assert kept_vector_bytes(tmp_path) == 0
 
 

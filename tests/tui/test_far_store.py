@@ -12,7 +12,7 @@ import pytest
 
 from memtui.engine.dialects.memtui import own_schema
 from memtui.engine.providers.static_embedder import bundled
-from memtui.engine.recall import answer
+from memtui.engine.store import far_vectors
 from memtui.engine.store.create import create_own
 from memtui.engine.store.open import open_store
 from memtui.settings import load_settings
@@ -162,7 +162,7 @@ def embedded(count: int) -> pa.Table:
 async def test_what_a_question_fetches_is_shown_while_it_is_asked_and_can_be_stopped(
     service: str, proxy: CountingProxy, tmp_path: Path, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(answer, "FAR_VECTORS", 100)
+    monkeypatch.setattr(far_vectors, "FAR_VECTORS", 100)
     create_own(f"s3://{BUCKET}/asked{size[0]}", embedded(300), options(service))
     app = far_app(proxy, tmp_path, name=f"asked{size[0]}")
     async with app.run_test(size=size) as pilot:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,13 +14,16 @@ from memtui.engine.catalog.select import positions_of
 from memtui.engine.catalog.text_search import TextLookup
 from memtui.engine.core.errors import MemtuiError, UsageError
 from memtui.engine.core.memory import Memory
+from memtui.engine.core.products import row_products
 from memtui.engine.core.progress import CancelToken, OnProgress, Progress
+from memtui.engine.store.far_vectors import all_vectors, fetched_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from memtui.engine.store.snapshot import Snapshot
     from memtui.engine.store.table import Store
+    from memtui.engine.store.vector_matrix import VectorMatrix as HeldVectors
 
 
 _VECTOR_BYTES = 16 << 20
@@ -96,7 +99,11 @@ def cosines(
     column, dims = str(pin.dialect.columns.vector), pin.dims or 1
     scores = np.full(catalog.n, np.nan, dtype=np.float32)
     wanted = vector.astype(np.float64) / max(float(np.linalg.norm(vector.astype(np.float64))), 1e-300)
-    done = 0
+    if (held := all_vectors(pin, on_progress, cancel)) is not None:
+        scores[positions_of(catalog, held.row_ids)] = row_products(held.units, wanted.astype(np.float32))
+        scores.setflags(write=False)
+        return scores
+    what, done = fetched_words(pin, every=True) or "Comparing vectors", 0
     for batch in pin.read_through([column], rows=max(256, _VECTOR_BYTES // (4 * dims))):
         if cancel:
             cancel.check()
@@ -109,7 +116,7 @@ def cosines(
         scores[at] = np.where(np.isfinite(found), found, np.nan)
         done += batch.num_rows
         if on_progress:
-            on_progress(Progress("Comparing vectors", done, catalog.n))
+            on_progress(Progress(what, done, catalog.n))
     scores.setflags(write=False)
     return scores
 
@@ -187,12 +194,17 @@ class VectorMatrix:
         self._kept: VectorBlock | None = None
 
     def blocks(
-        self, on_progress: OnProgress | None = None, cancel: CancelToken | None = None
+        self,
+        on_progress: OnProgress | None = None,
+        cancel: CancelToken | None = None,
+        metric: Literal["cosine", "l2"] = "cosine",
     ) -> Iterator[VectorBlock]:
-        """Every row once, in storage order."""
+        """Every row once, in storage order; far away by cosine out of the vectors in memory, where they fit."""
         dims = self.pin.dims
         if dims is None:
             return
+        if self._kept is None and metric == "cosine":
+            self._kept = _of_far(all_vectors(self.pin, on_progress, cancel))
         if self._kept is None and self.pin.rows * dims * 4 <= MOST_BYTES:
             self._kept = _joined(list(self._read(on_progress, cancel)), dims)
         if self._kept is not None:
@@ -209,7 +221,8 @@ class VectorMatrix:
             yield _block(batch.column("_rowid"), batch.column(column))
             done += batch.num_rows
             if on_progress is not None:
-                on_progress(Progress("Reading vectors", done, self.pin.rows))
+                what = fetched_words(self.pin, every=True) or "Reading vectors"
+                on_progress(Progress(what, done, self.pin.rows))
 
 
 def _block(row_ids: Any, column: Any) -> VectorBlock:
@@ -220,6 +233,15 @@ def _block(row_ids: Any, column: Any) -> VectorBlock:
     vectors = flat.reshape(len(column), column.type.list_size)
     norms = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
     return VectorBlock(row_ids.to_numpy(), vectors, norms, usable & np.isfinite(norms))
+
+
+def _of_far(held: HeldVectors | None) -> VectorBlock | None:
+    """Vectors in memory as a block: rows without a usable one, zero ones too, count as no vectors."""
+    if held is None:
+        return None
+    usable = ~np.isnan(held.lengths)
+    norms = np.where(usable, held.lengths, np.float32(0))
+    return VectorBlock(held.row_ids, np.nan_to_num(held.units) * norms[:, None], norms, usable)
 
 
 def _joined(blocks: list[VectorBlock], dims: int) -> VectorBlock:

@@ -23,6 +23,11 @@ class Progress:
         """Share done, 0 to 1."""
         return min(1.0, self.done / self.total) if self.total else 0.0
 
+    @property
+    def fetches(self) -> bool:
+        """Whether `what` says what comes over the network, which is worth reading in its own words."""
+        return self.what.startswith("fetching ")
+
 
 OnProgress = Callable[[Progress], None]
 

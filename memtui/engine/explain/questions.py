@@ -74,7 +74,9 @@ def why_not_in(
     from memtui.engine.explain.smallest_change import with_changes
 
     ask = _ask(engine, cancel)
-    inquiry = inquire(trace, memory_id, lambda version: _ranking(engine, version), ask)
+    inquiry = inquire(
+        trace, memory_id, lambda version: _ranking(engine, version).told_by(on_progress, cancel), ask
+    )
     if not changes:
         return inquiry.verdict
     if on_verdict is not None:

@@ -19,6 +19,7 @@ import numpy as np
 from memtui.engine.explain.variation import memory_of
 from memtui.engine.recall.rows import CandidateRow
 from memtui.engine.recall.store_search import nearest
+from memtui.engine.store.far_vectors import fetched_words
 
 if TYPE_CHECKING:
     from memtui.engine.recall.record import Trace
@@ -253,9 +254,9 @@ def find_disagreements(trace: Trace) -> tuple[Disagreement, ...]:
     """What newer memories say otherwise than the first results of `trace`, the best placed first; usually nothing.
 
     One vector search for each result that names a value, on the version that was asked. Silent for traces that
-    were read from a file and for results without vectors.
+    were read from a file, for results without vectors, and where each search would fetch every vector from far away.
     """
-    if trace.outside is None:
+    if trace.outside is None or _fetches(trace):
         return ()
     found: dict[str, Disagreement] = {}
     looker = _Looker(trace)
@@ -265,6 +266,11 @@ def find_disagreements(trace: Trace) -> tuple[Disagreement, ...]:
         if old.values and old.unit is not None and (each := looker.newer_than(old, rank)) is not None:
             found.setdefault(each.newer, each)
     return tuple(found.values())
+
+
+def _fetches(trace: Trace) -> bool:
+    pin = memory_of(trace).pin
+    return not pin.vectors_in_memory and bool(fetched_words(pin))
 
 
 class _Looker:

@@ -21,7 +21,7 @@ from memtui.engine.recall.store_search import scope_filter
 
 if TYPE_CHECKING:
     from memtui.engine.catalog.catalog import Catalog
-    from memtui.engine.core.progress import CancelToken
+    from memtui.engine.core.progress import CancelToken, OnProgress
     from memtui.engine.recall.candidates import Floats
     from memtui.engine.store.snapshot import Snapshot
     from memtui.engine.store.table import Store
@@ -88,6 +88,14 @@ class StoreRanking:
         self.catalog = catalog
         self.vectors = VectorMatrix(pin)
         self._places: tuple[VectorBlock, NDArray[np.int64]] | None = None
+        self._cancel: CancelToken | None = None
+        self._on_progress: OnProgress | None = None
+
+    def told_by(self, on_progress: OnProgress | None, cancel: CancelToken | None) -> StoreRanking:
+        """The same ranks, which say what they fetch from far away, and stop."""
+        other = copy(self)
+        other._on_progress, other._cancel = on_progress, cancel
+        return other
 
     def reading(self, pin: Snapshot) -> StoreRanking:
         """The same ranks, words searched as `pin` of the same version searches them."""
@@ -137,7 +145,8 @@ class StoreRanking:
             return VectorRank(None, 0, 0, 0, None, None, why)
         own = _closeness(vector.astype(np.float64)[None, :], query, metric)[0]
         better, tied, ranked, inactive = 0, 0, 1, 0
-        for block in self.vectors.blocks(cancel=cancel):
+        stop, told = cancel or self._cancel, self._on_progress
+        for block in self.vectors.blocks(told, stop, metric):
             places = self._positions(block)
             met = considered.met[places] & block.usable & (block.row_ids != row_id)
             if metric == "cosine":

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from memtui.engine.core.progress import CancelToken, OnProgress
 from memtui.engine.core.text import counted
@@ -15,6 +15,7 @@ from memtui.engine.dialects.base import Capabilities
 if TYPE_CHECKING:
     from memtui.engine.access.policy import ScopePolicy
     from memtui.engine.catalog.catalog import Catalog
+    from memtui.engine.catalog.ids import PackedIds
     from memtui.engine.core.errors import DamagedStoreError, MemtuiError
     from memtui.engine.discovery.types import FoundStore
     from memtui.engine.engine import Engine
@@ -45,7 +46,7 @@ class Seen:
 
     sentence: str
     count: int
-    ids: tuple[str, ...] = ()
+    ids: Sequence[str] = ()
     files: tuple[str, ...] = ()
     severity: Severity | None = None
     """Where it is another one than the check's own."""
@@ -263,15 +264,58 @@ class Patient:
         except MemtuiError:
             return None
 
-    def ids_at(self, positions: Any) -> tuple[str, ...]:
+    def ids_at(self, positions: Any) -> Sequence[str]:
         """The ids of rows by their places in the catalog; rows without one are left out, each id once."""
-        return distinct(self.catalog.ids.texts(positions))
+        ids = self.catalog.ids
+        if len(positions) > MANY_IDS and not ids.odd_at.size:
+            return ManyIds(ids, positions)
+        return distinct(ids.texts(positions))
 
-    def ids_of_rows(self, row_ids: Any) -> tuple[str, ...]:
+    def ids_of_rows(self, row_ids: Any) -> Sequence[str]:
         """The ids of rows by their row ids."""
         from memtui.engine.catalog.select import positions_of
 
         return self.ids_at(positions_of(self.catalog, row_ids))
+
+
+MANY_IDS = 100_000
+"""More ids than this are made as they are asked for: as texts those of ten million rows take two gigabytes."""
+
+
+class ManyIds(Sequence[str]):
+    """The ids of rows, each once, as texts only when they are asked for; a slice is a tuple."""
+
+    def __init__(self, ids: PackedIds, positions: Any) -> None:
+        import numpy as np
+
+        positions = np.asarray(positions, np.int64)
+        high, low = ids.high[positions], ids.low[positions]
+        order = np.lexsort((low, high))  # of equal ones the first stays first
+        again = np.zeros(len(positions), bool)
+        same = (high[order[1:]] == high[order[:-1]]) & (low[order[1:]] == low[order[:-1]])
+        again[order[1:][same]] = True
+        self._ids, self._positions = ids, positions[~again]
+
+    def __len__(self) -> int:
+        return len(self._positions)
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[str]: ...
+
+    def __getitem__(self, index: int | slice) -> str | Sequence[str]:
+        if isinstance(index, slice):
+            return distinct(self._ids.texts(self._positions[index]))
+        return str(self._ids.texts([self._positions[index]])[0])
+
+    def __iter__(self) -> Iterator[str]:
+        for start in range(0, len(self), _IDS_AT_ONCE):
+            yield from self[start : start + _IDS_AT_ONCE]
+
+
+_IDS_AT_ONCE = 65_536
 
 
 def distinct(texts: Sequence[str | None]) -> tuple[str, ...]:

@@ -12,6 +12,10 @@ from memtui.engine.metadata.read import parse_object
 from memtui.engine.store import sql
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pyarrow as pa
+
     from memtui.engine.core.progress import CancelToken
     from memtui.engine.store.table import Store
 
@@ -38,19 +42,20 @@ def read_light_rows(store: Store, written_ms: float, cancel: CancelToken | None 
     """
     pin = store.pin()
     columns = pin.dialect.columns
-    rows: list[NDArray[np.uint64]] = []
-    times: list[NDArray[np.float64]] = []
     column = columns.timestamp or columns.created
-    if column is not None:
-        for batch in pin.scan([column], with_row_id=True):
-            if cancel is not None:
-                cancel.check()
-            rows.append(batch.column("_rowid").to_numpy())
-            times.append(_milliseconds(batch.column(column)))
-    found = LightRows(
-        np.concatenate(rows) if rows else np.zeros(0, np.uint64),
-        np.concatenate(times) if times else np.zeros(0, np.float64),
-    )
+    count, done = pin.count() if column is not None else 0, 0
+    rows, times = (
+        np.zeros(count, np.uint64),
+        np.zeros(count, np.float64),
+    )  # filled: parts put together are held twice
+    for batch in pin.scan([column], with_row_id=True) if column is not None else ():
+        if cancel is not None:
+            cancel.check()
+        here = slice(done, done + batch.num_rows)
+        rows[here] = batch.column("_rowid").to_numpy()
+        times[here] = _milliseconds(batch.column(column))
+        done = here.stop
+    found = LightRows(rows[:done], times[:done])
     if columns.metadata is None:
         return found
     newer, older, archived, late = _links(store, written_ms, cancel)
@@ -68,6 +73,29 @@ def _milliseconds(column: Any) -> NDArray[np.float64]:
     return found
 
 
+_KEYS = ("supersede", "last_injected_at", "archive")
+"""One of these stands in the metadata that is read; a winner may say nothing of what it replaced."""
+
+_WINDOW = 65_536
+"""Rows of metadata at a time: one query over all of them reads ahead, the more the more files there are."""
+
+
+def _told(store: Store, id_column: str, metadata: str) -> Iterator[pa.RecordBatch]:
+    """Ids and metadata of the rows that tell something, a window at a time; far away in one query."""
+    import pyarrow.compute as pc
+
+    if store.folder is None:
+        where = " OR ".join(sql.contains(metadata, key) for key in _KEYS)
+        yield from store.scan([id_column, metadata], where=where, batch_size=8_192)
+        return
+    for batch in store.pin().read_through([id_column, metadata], rows=_WINDOW):
+        texts = batch.column(metadata)
+        tells = pc.match_substring(texts, _KEYS[0], ignore_case=True)
+        for key in _KEYS[1:]:
+            tells = pc.or_(tells, pc.match_substring(texts, key, ignore_case=True))
+        yield batch.filter(tells.fill_null(False))
+
+
 def _links(
     store: Store, written_ms: float, cancel: CancelToken | None
 ) -> tuple[dict[str, str], dict[str, str], set[str], dict[str, float]]:
@@ -76,9 +104,7 @@ def _links(
     older: dict[str, str] = {}
     archived: set[str] = set()
     late: dict[str, float] = {}
-    keys = ("supersede", "last_injected_at", "archive")  # a winner may say nothing of what it replaced
-    wanted = " OR ".join(sql.contains(metadata, key) for key in keys)
-    for batch in store.scan([id_column, metadata], where=wanted, batch_size=8_192):
+    for batch in _told(store, id_column, metadata):
         if cancel is not None:
             cancel.check()
         ids, texts = batch.column(id_column).to_pylist(), batch.column(metadata).to_pylist()

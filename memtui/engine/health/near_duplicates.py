@@ -14,6 +14,7 @@ from memtui.engine.catalog.select import positions_of
 from memtui.engine.core.errors import MemtuiError, UsageError
 from memtui.engine.core.progress import CancelToken, OnProgress, Progress
 from memtui.engine.core.text import counted
+from memtui.engine.store.far_vectors import all_vectors, fetched_words
 from memtui.engine.store.snapshot import WINDOW
 
 if TYPE_CHECKING:
@@ -176,7 +177,7 @@ def find_near(
                 f"{counted(len(lone), 'vector')} of {pin.dims} numbers are more than can be compared at once.",
                 fix="Filter first, for example by scope, or write a plan for a cluster: memtui duplicates --plan ray",
             )
-        vectors, usable = _unit_vectors(store, catalog, lone, cancel)
+        vectors, usable = _unit_vectors(store, catalog, lone, on_progress, cancel)
         without = int(np.count_nonzero(~usable))
         parts = list(_by_group(lone[usable], groups))
         total, done = sum(len(part) ** 2 for part in parts), 0
@@ -275,7 +276,11 @@ def _copies(
 
 
 def _unit_vectors(
-    store: Store, catalog: Catalog, rows: Positions, cancel: CancelToken | None
+    store: Store,
+    catalog: Catalog,
+    rows: Positions,
+    on_progress: OnProgress | None,
+    cancel: CancelToken | None,
 ) -> tuple[TextVectors, Mask]:
     """Vectors of length 1 of `rows` (ascending): [n, dims], and which of them are usable."""
     pin = store.pin(catalog.version)
@@ -283,9 +288,18 @@ def _unit_vectors(
     vectors = np.zeros((len(rows), dims), dtype=np.float32)
     place = np.full(catalog.n, -1, dtype=np.int64)
     place[rows] = np.arange(len(rows))
-    for batch in pin.read_through([column], rows=max(256, (16 << 20) // (4 * dims))):
+    held = all_vectors(pin, on_progress, cancel)
+    if held is not None:
+        at = place[positions_of(catalog, held.row_ids)]
+        vectors[at[at >= 0]] = np.nan_to_num(held.units[at >= 0])
+    far, done = fetched_words(pin, every=True), 0
+    size = max(256, (16 << 20) // (4 * dims))
+    for batch in pin.read_through([column], rows=size) if held is None else ():
         if cancel:
             cancel.check()
+        if far and on_progress:
+            on_progress(Progress(far, done, catalog.n))
+        done += batch.num_rows
         array = batch.column(column)
         valid = array.is_valid().to_numpy(zero_copy_only=False)
         at = place[positions_of(catalog, batch.column("_rowid").to_numpy())[valid]]

@@ -12,9 +12,8 @@ from memtui.engine.recall.record import Trace
 from memtui.engine.recall.request import RecallRequest
 from memtui.engine.recall.store_search import rows_searched
 from memtui.engine.recall.trace import FETCH, OnStage, StageSummary
-
-FAR_VECTORS = 50_000
-"""Vectors on object storage that are searched one and all without a word."""
+from memtui.engine.store import far_vectors
+from memtui.engine.store.far_vectors import all_vectors, fetched_words, vectors_words
 
 
 def recall(
@@ -38,8 +37,9 @@ def recall(
         if on_stage is not None:
             on_stage(StageSummary(FETCH, "fetch vectors", "operation", outside.pin.rows, 0, 0.0, note=waits))
         if recipe.searches_held_vectors and outside.pin.vectors_in_memory:
-            outside.pin.hold_vectors(cancel.check if cancel is not None else lambda: None)
-    trace = recipe.run(request, context, outside, on_stage, cancel)
+            all_vectors(outside.pin, None, cancel)
+    with outside.stopped_by(cancel):
+        trace = recipe.run(request, context, outside, on_stage, cancel)
     warnings = (*trace.warnings, *_far_search(outside, fetched=bool(waits)))
     return replace(
         trace, asker=trace.asker or asker, auto_recall=context.auto_recall, kept={}, warnings=warnings
@@ -66,27 +66,19 @@ def _waits_for(request: RecallRequest, context: RecallContext, outside: IoCache)
     """What a question has to fetch over the network before it is answered, in words; empty where that is little."""
     by_meaning = request.query_vector is not None or (context.embed is not None and not context.no_embedder)
     pin = outside.pin
-    if request.lanes or not by_meaning or not pin.on_object_storage or pin.dims is None or pin.holds_vectors:
-        return ""
-    rows = pin.outside_vector_index
-    if rows > FAR_VECTORS and pin.vectors_in_memory:
-        rows = pin.unread_vectors
-    if rows <= FAR_VECTORS:
+    words = "" if request.lanes or not by_meaning else fetched_words(pin)
+    if not words:
         return ""
     often = f"once ({pin.vectors_stay})" if pin.vectors_in_memory else "for each question"
-    return f"fetching {_vectors(rows, pin.dims)} from object storage, {often}: no index leads the search"
-
-
-def _vectors(rows: int, dims: int) -> str:
-    return f"{rows:,} vectors ({4 * rows * dims / 1e6:,.0f} MB)"
+    return f"{words} from object storage, {often}: no index leads the search"
 
 
 def _far_search(outside: IoCache, *, fetched: bool) -> tuple[str, ...]:
     """A word where a search by meaning fetched many vectors over the network."""
     rows, pin = outside.far_vectors_read(), outside.pin
-    if rows <= FAR_VECTORS or (pin.vectors_in_memory and not fetched):
+    if rows <= far_vectors.FAR_VECTORS or (pin.vectors_in_memory and not fetched):
         return ()
-    what = _vectors(rows, pin.dims or 0)
+    what = vectors_words(rows, pin.dims or 0)
     if pin.vectors_in_memory:
         how = f"{what} were fetched from object storage, and are {pin.vectors_stay}"
     else:

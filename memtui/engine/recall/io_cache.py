@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
@@ -20,6 +21,7 @@ from memtui.engine.recall.store_search import SearchResult
 from memtui.engine.recall.trace import StageSummary
 
 if TYPE_CHECKING:
+    from memtui.engine.core.progress import CancelToken
     from memtui.engine.recall.recipes.pro.settings import RetrievalSettings
     from memtui.engine.store.snapshot import Snapshot
 
@@ -134,6 +136,7 @@ class IoCache:
         self._live = True
         self._answers = _Answers()
         self.kin: dict[int, SimilarityCache] = {}
+        self._check: Callable[[], None] = lambda: None
 
     def offline(self) -> IoCache:
         """The same memory; a question that was never asked raises `NotAsked`."""
@@ -166,6 +169,16 @@ class IoCache:
         left = {key: told for key, told in self._answers.by_key.items() if not _by_words(key)}
         other._answers = _Answers(left)
         return other
+
+    @contextmanager
+    def stopped_by(self, cancel: CancelToken | None) -> Iterator[None]:
+        """Within this, what passes over vectors far away stops when `cancel` says so."""
+        before = self._check
+        self._check = before if cancel is None else cancel.check
+        try:
+            yield
+        finally:
+            self._check = before
 
     def _variant(
         self, *, live: bool | None = None, edits: Mapping[str, CandidateRow | None] | None = None
@@ -233,10 +246,16 @@ class IoCache:
             )
         if in_memory:
             return self._search(
-                key, "vectors", k, lambda: store_search.nearest_in_memory(self.pin, query, k=k, where=where)
+                key,
+                "vectors",
+                k,
+                lambda: store_search.nearest_in_memory(self.pin, query, k=k, where=where, check=self._check),
             )
         return self._search(
-            key, "vectors", k, lambda: store_search.nearest(self.pin, query, k=k, where=where, metric=metric)
+            key,
+            "vectors",
+            k,
+            lambda: store_search.nearest(self.pin, query, k=k, where=where, metric=metric, check=self._check),
         )
 
     def by_words(

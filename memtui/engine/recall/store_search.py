@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,7 +14,7 @@ from memtui.engine.recall.candidates import Floats
 from memtui.engine.recall.far_rows import FarRowsById
 from memtui.engine.recall.rows import CandidateRow, CandidateRows, rows_of
 from memtui.engine.recall.rows_at_hand import RowsById
-from memtui.engine.store import sql
+from memtui.engine.store import far_vectors, sql
 
 if TYPE_CHECKING:
     from memtui.engine.dialects.base import Dialect
@@ -75,16 +75,27 @@ def rows_searched(dialect: Dialect, scopes: Sequence[str] | None, owners: Sequen
 
 
 def nearest(
-    table: Snapshot, query: Floats, *, k: int, where: str | None, metric: Literal["cosine", "l2"] = "cosine"
+    table: Snapshot,
+    query: Floats,
+    *,
+    k: int,
+    where: str | None,
+    metric: Literal["cosine", "l2"] = "cosine",
+    check: Callable[[], None] = lambda: None,
 ) -> SearchResult:
     """The `k` nearest rows by the engine's search, nearest first, with their distances.
 
     On object storage by cosine from the vectors in memory, where they are: the engine would fetch them all again.
+    Too many of them, which no index leads to, are passed over in batches: `check` may raise between two.
     """
     far = table.on_object_storage
     if far and metric == "cosine" and table.vectors_in_memory:
         return nearest_in_memory(table, query, k=k, where=where)
     vector = query.astype(np.float32).tolist()
+    if far and metric == "cosine" and table.outside_vector_index == table.rows > far_vectors.FAR_VECTORS:
+        passed = table.nearest_by_pass(vector, k=k, where=where, check=check)
+        rows = FarRowsById(table, passed.row_ids.tolist(), at_once=max(1, k // 2))
+        return SearchResult(rows, passed.distances.tolist(), k)
     if far:
         found = table.vector_search(vector, k=k, metric=metric, where=where, with_row_id=True)
         rows = FarRowsById(table, found.column("_rowid").to_pylist(), at_once=max(1, k // 2))
@@ -99,10 +110,12 @@ def nearest(
     return SearchResult(CandidateRows(found, table.dialect), found.column("_distance").to_pylist(), k)
 
 
-def nearest_in_memory(pin: Snapshot, query: Floats, *, k: int, where: str | None) -> SearchResult:
+def nearest_in_memory(
+    pin: Snapshot, query: Floats, *, k: int, where: str | None, check: Callable[[], None] = lambda: None
+) -> SearchResult:
     """`nearest` by cosine from the vectors in memory, where they are; the rows are read as they are walked."""
     if not pin.vectors_in_memory:
-        return nearest(pin, query, k=k, where=where)
+        return nearest(pin, query, k=k, where=where, check=check)
     found = pin.nearest(query.astype(np.float32).tolist(), k=k, where=where)
     rows = _by_row_id(pin, found.row_ids.tolist(), at_once=max(1, k // 2))
     return SearchResult(rows, found.distances.tolist(), k)

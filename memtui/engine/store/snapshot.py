@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from memtui.engine.dialects.base import Dialect
     from memtui.engine.store.agent_words.search import Ranked, WordIndex
-    from memtui.engine.store.vector_matrix import Found, VectorCache
+    from memtui.engine.store.vector_matrix import Found, VectorCache, VectorMatrix
     from memtui.engine.store.word_matrix import FoundWords, Splitter, WordCache
 
 
@@ -31,6 +31,9 @@ BATCH = 65_536
 
 WINDOW = 4_096
 """Rows of wide columns that are held at a time."""
+
+PASS = 8_192
+"""Vectors at a time in a pass that can be stopped."""
 
 _FEW_FILES = 4
 """So many files are read together without asking how big they are."""
@@ -319,14 +322,19 @@ class Snapshot:
             return query.limit(k).to_arrow()
 
     @cached_property
-    def vectors_in_memory(self) -> bool:
-        """Whether `nearest` can answer: a small table here or on object storage, its vectors without an index."""
+    def vectors_fit(self) -> bool:
+        """Whether all vectors may be held in memory: of a small table here or on object storage."""
         from memtui.engine.store.vector_matrix import MOST_BYTES
 
         near = self.folder is not None or self.on_object_storage
         if self._vectors is None or not near or self.dims is None:
             return False
-        if 4 * self.rows * self.dims > MOST_BYTES:
+        return 4 * self.rows * self.dims <= MOST_BYTES
+
+    @cached_property
+    def vectors_in_memory(self) -> bool:
+        """Whether `nearest` can answer: vectors that fit, and that no index leads to."""
+        if not self.vectors_fit:
             return False
         return vector_index_rows(self.table, self.dialect.columns.vector, self.where) is None
 
@@ -362,14 +370,30 @@ class Snapshot:
             rows = rows.append_column(name, pa.array([], self.schema.field(name).type))
         return rows.select([*columns, "_distance", *(["_rowid"] if with_row_id else [])])
 
+    def nearest_by_pass(
+        self, vector: Sequence[float], *, k: int, where: str | None, check: Callable[[], None]
+    ) -> Found:
+        """As `nearest`, of vectors that no memory holds: one pass over all of them, `check` asked before each batch."""
+        import numpy as np
+
+        from memtui.engine.store.vector_matrix import nearest_in_batches
+
+        question = np.asarray(vector, dtype=np.float32)
+        self._check_query(question, k)
+        column = str(self.dialect.columns.vector)
+        batches = self.scan([column], where=where, with_row_id=True, batch_size=PASS)
+        return nearest_in_batches(
+            ((b.column("_rowid"), b.column(column)) for b in batches), question, k, check
+        )
+
     @property
     def holds_vectors(self) -> bool:
         """Whether the vectors of this version are on this machine already."""
-        return self._vectors is not None and self.vectors_in_memory and self._vectors.holds(self.version)
+        return self._vectors is not None and self.vectors_fit and self._vectors.holds(self.version)
 
     @property
     def unread_vectors(self) -> int:
-        """How many vectors the next search has to read from the table first; where `vectors_in_memory`."""
+        """How many vectors the next search has to read from the table first; where `vectors_fit`."""
         assert self._vectors is not None
         return self._vectors.unread(self)
 
@@ -379,13 +403,18 @@ class Snapshot:
         kept = self._vectors is not None and self._vectors.file is not None
         return "kept on this machine" if kept else "held while memtui runs"
 
-    def hold_vectors(self, check: Callable[[], None]) -> None:
-        """Read the vectors into memory, where they are not there yet; `check` may raise between two batches."""
-        assert self._vectors is not None  # asked only where `vectors_in_memory`
-        self._vectors.matrix(self, check)
+    @property
+    def vectors_read(self) -> int:
+        """How many vectors were read into memory so far, of all versions of the table."""
+        return 0 if self._vectors is None else self._vectors.read
+
+    def every_vector(self, check: Callable[[], None]) -> VectorMatrix:
+        """All vectors in memory, where `vectors_fit`; `check` may raise between two batches that are read."""
+        assert self._vectors is not None
+        return self._vectors.matrix(self, check)
 
     def held_vectors(self, row_ids: Sequence[int]) -> Mapping[int, Any]:
-        """The usable vectors of these rows by row id, read where they are not held; where `vectors_in_memory`."""
+        """The usable vectors of these rows by row id, read where they are not held; where `vectors_fit`."""
         assert self._vectors is not None
         return self._vectors.matrix(self).stored(row_ids)
 

@@ -16,7 +16,7 @@ import numpy as np
 from memtui.engine.core.products import row_products
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     import pyarrow as pa
 
@@ -124,6 +124,33 @@ class Found:
 
     row_ids: Addresses
     distances: Units
+
+
+def nearest_in_batches(
+    batches: Iterable[tuple[Any, Any]], question: Units, k: int, check: Callable[[], None]
+) -> Found:
+    """The `k` rows of the highest cosine to `question` out of batches of row ids and vectors, the nearest first.
+
+    The same as `VectorMatrix.nearest` of all of them; no more than a batch and the best so far are held.
+    """
+    best = Found(np.empty(0, np.uint64), np.empty(0, np.float32))
+    length = float(np.linalg.norm(question))
+    for row_ids, stored in batches:
+        check()
+        if not length > 0:
+            break
+        valid = stored.is_valid().to_numpy(zero_copy_only=False)
+        rows = stored.filter(stored.is_valid()).flatten().to_numpy(zero_copy_only=False)
+        rows = rows.astype(np.float32, copy=False).reshape(-1, len(question))
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
+            cosines = (rows @ (question / np.float32(length)) / lengths).astype(np.float32)
+        good = np.isfinite(cosines)
+        ids = np.concatenate([best.row_ids, row_ids.to_numpy(zero_copy_only=False)[valid][good]])
+        distances = np.concatenate([best.distances, 1 - cosines[good]])
+        order = np.argsort(distances, kind="stable")[:k]
+        best = Found(ids[order], distances[order])
+    return best
 
 
 class KeptFile(Protocol):

@@ -51,6 +51,11 @@ class PageCache:
             return True
         return False
 
+    @property
+    def empty(self) -> bool:
+        """Whether no page is at hand."""
+        return not self._pages
+
     def put(self, page: int, rows: tuple[Memory, ...]) -> None:
         """Keep a page."""
         self._pages[page] = rows

@@ -139,7 +139,8 @@ class ListPanel(BoundPanel[BrowseState], Splitter):
 
     def show_progress(self, progress: Progress) -> None:
         """Say how far the engine is with another list."""
-        words = f"looking {progress.fraction:.0%}   {host(self).keys.cap('browse.clear-filter')} stops"
+        what = progress.what if progress.fetches else "looking"
+        words = f"{what} {progress.fraction:.0%}   {host(self).keys.cap('browse.clear-filter')} stops"
         self.headline(which=view.waiting_words(words))
 
     @on(MemoryChosen)

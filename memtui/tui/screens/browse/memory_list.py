@@ -159,7 +159,8 @@ class MemoryList(SyncedScroll, can_focus=True):
         self._near: Callable[[int], float | None] | None = None
         self._sought: re.Pattern[str] | None = None
         self._generation = 0
-        self._cache = PageCache()
+        self._cache = self._before = PageCache()
+        """`_before`: the rows of the same list as it was, drawn until those in sight have come; never acted on."""
         self._loader = PageLoader(lambda page: self.post_message(self.Arrived(page)))
         self._strips: dict[tuple[object, ...], Strip] = {}
         self._styles: dict[tuple[str, str], RichStyle] = {}
@@ -182,9 +183,14 @@ class MemoryList(SyncedScroll, can_focus=True):
         """
         self._near, self._sought = near, sought
         self._generation += 1
+        again = keep_cursor and (total, sort) == (self.total, self.sort)
+        if not again:
+            self._before = PageCache()
+        elif not self._cache.empty:
+            self._before = self._cache
+        self._cache = PageCache()
         self.total, self.sort = total, sort
         self.marks.anchor = None
-        self._cache.clear()
         self._strips.clear()
         self._loader.show(self._generation, fetch)
         self.virtual_size = Size(0, total * self.each)
@@ -262,6 +268,9 @@ class MemoryList(SyncedScroll, can_focus=True):
             self.post_message(self.Broken(page))
             return
         self._cache.put(page.index, page.rows)
+        self._strips.clear()  # what was drawn of the list as it was
+        if all(self._cache.has(each) for each in self._pages_in_sight()):
+            self._before.clear()
         self.refresh()
         if self.cursor // PAGE_ROWS == page.index:
             self.announce()
@@ -278,7 +287,7 @@ class MemoryList(SyncedScroll, can_focus=True):
         if index >= self.total or width <= 0:
             return Strip.blank(self.size.width, self._style("", ""))
         state = "" if index != self.cursor else ("cursor" if self.has_focus else "cursor-idle")
-        memory = self._cache.row(index)
+        memory = self._cache.row(index) or self._before.row(index)
         marked = memory is not None and memory.id in self.marks
         if not state and self.marks.between(index, self.cursor):
             state = "cursor-idle"

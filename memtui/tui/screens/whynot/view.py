@@ -349,7 +349,8 @@ def verdict_lines(state: WhyNotState, width: int, glyphs: Glyphs) -> list[Conten
     if state.error is not None:
         said = [(str(state.error), "$danger")]
     elif state.verdict is None:
-        said = [("looking at every gate", "$dim")]
+        told = state.progress
+        said = [(told.what if told is not None and told.fetches else "looking at every gate", "$dim")]
     else:
         returned = state.verdict.returned
         said = [(one_line(state.verdict.sentence), "bold $ok" if returned else "bold $stage-cut")]
