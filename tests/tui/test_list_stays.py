@@ -1,4 +1,4 @@
-"""The list that is read once more (tiers have come, another program wrote) keeps its rows until the new ones are there."""
+"""A list that is read once more (tiers have come, somebody wrote) keeps its rows until the new ones are there."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ async def test_rows_stay_until_the_new_ones_have_come(tmp_path: Path) -> None:
         assert listing.current is None, "what is acted on is what the list holds"
         gate.set()
         await settle(pilot)
-        assert "lock 0" in screen_text(app)
+        assert "lock 3" in screen_text(app)
         assert "of the weir" not in "\n".join(screen_text(app).splitlines()[3:8])
         gate.clear()
         listing.show(MANY - 1, listing.sort, fetch, keep_cursor=True)
         await pilot.pause()
-        assert "lock 0" not in screen_text(app), "another list has other rows"
+        assert "lock 3" not in screen_text(app), "another list has other rows"
         gate.set()
         await settle(pilot)
