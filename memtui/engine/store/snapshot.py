@@ -334,9 +334,8 @@ class Snapshot:
     @cached_property
     def vectors_in_memory(self) -> bool:
         """Whether `nearest` can answer: vectors that fit, and that no index leads to."""
-        if not self.vectors_fit:
-            return False
-        return vector_index_rows(self.table, self.dialect.columns.vector, self.where) is None
+        column = self.dialect.columns.vector
+        return self.vectors_fit and vector_index_rows(self.table, column, self.where) is None
 
     def nearest(self, vector: Sequence[float], *, k: int, where: str | None = None) -> Found:
         """As `vector_search` by cosine, from the vectors in memory: row ids and distances, nearest first.
@@ -360,8 +359,7 @@ class Snapshot:
         found, column = self.nearest(vector, k=k, where=where), self.dialect.columns.vector
         row_ids = found.row_ids.tolist()
         stored = [name for name in columns if name != column]
-        known = pa.table({"_rowid": found.row_ids})
-        rows = self.take(row_ids, stored) if stored and row_ids else known
+        rows = self.take(row_ids, stored) if stored and row_ids else pa.table({"_rowid": found.row_ids})
         if column in columns and row_ids:
             held, kind = self.held_vectors(row_ids), self.schema.field(column).type
             rows = rows.append_column(column, pa.array([held[each] for each in row_ids], kind))
