@@ -359,6 +359,11 @@ def test_what_the_plugin_injected_by_itself_is_in_the_feed_and_ours_is_told_once
             when, "hook:main", "main", "prompt_build", "injected", ("one",), 1.0, "a", via="hook", chars=9
         )
         assert reading.with_injections(engine, [ours], CancelToken()) == [ours]
+        _, calls, _, _, about = reading.read_feed(engine, None, CancelToken())
+        (row_of_it,) = view.feed(
+            AgentsState(calls=calls, memories=about), 80, view.Look(UNICODE, UTC, NOW_MS)
+        )
+        assert PORT in str(row_of_it.lines[0])
         rows = view.call_rows(
             AgentsState(calls=(told,), call=key_of(told)), 80, view.Look(UNICODE, UTC, NOW_MS)
         )

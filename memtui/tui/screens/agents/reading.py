@@ -44,11 +44,14 @@ def stamp_of(engine: Engine) -> Stamp:
     return size, changed, let_in, engine.info.version
 
 
-Feed = tuple[Stamp, tuple["Call", ...], tuple[ClientRow, ...], "Day"]
+Feed = tuple[Stamp, tuple["Call", ...], tuple[ClientRow, ...], "Day", "dict[str, Memory]"]
 
 
 def read_feed(engine: Engine, seen: Stamp | None, cancel: CancelToken) -> Feed | None:
-    """The newest calls, who made them, and the day in numbers; None where nothing is new."""
+    """The newest calls, who made them, the day in numbers, and memories that say what a call was about.
+
+    None where nothing is new.
+    """
     stamp = stamp_of(engine)
     if stamp == seen:
         return None
@@ -69,7 +72,9 @@ def read_feed(engine: Engine, seen: Stamp | None, cancel: CancelToken) -> Feed |
         if not any(row.agent == agent for row in rows.values()):
             rows[agent] = ClientRow(agent)
     latest = sorted(rows.values(), key=lambda row: (-(row.activity.last_ms if row.activity else 0), row.name))
-    return stamp, tuple(feed[:MOST_CALLS]), tuple(latest), day
+    silent = [each.ids[0] for each in feed[:MOST_CALLS] if not each.asked and each.ids]
+    about = engine.memories(silent, newest=True) if silent else {}
+    return stamp, tuple(feed[:MOST_CALLS]), tuple(latest), day, about
 
 
 def with_injections(engine: Engine, calls: list[Call], cancel: CancelToken) -> list[Call]:

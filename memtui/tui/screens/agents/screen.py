@@ -159,7 +159,7 @@ class AgentsScreen(BaseScreen):
     def _have_feed(self, found: reading.Feed | None) -> None:
         if found is None:
             return
-        self._seen, calls, clients, day = found
+        self._seen, calls, clients, day, about = found
         state = self.state
         newest = key_of(calls[0]) if calls else ""
         at_top = not state.call or (
@@ -167,7 +167,13 @@ class AgentsScreen(BaseScreen):
         )
         client = state.client or (clients[0].name if clients else "")
         self.state = replace(
-            state, calls=calls, clients=clients, day=day, call=newest if at_top else state.call, client=client
+            state,
+            calls=calls,
+            clients=clients,
+            day=day,
+            memories={**state.memories, **about},
+            call=newest if at_top else state.call,
+            client=client,
         )
         self.say(None if calls or clients else _nobody())
         self._read_call(again=True)  # what was called may have changed them

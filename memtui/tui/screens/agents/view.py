@@ -154,10 +154,9 @@ def feed(state: AgentsState, width: int, look: Look) -> list[Row]:
             rows.append(line(f" {look.glyphs.rule} an hour ago", "$dim"))
         became, style = result_of(call, look.glyphs)
         took = f"{call.ms:,.0f} ms" if call.asked and call.outcome != UNANSWERED else ""
-        far = f"{right(became, 14)}{right(took, 9)}"
+        far = f"{right(became, 14)}{right(took, 9)}" if became or took else ""
         asked = question_of(call)
-        mark = f"#{call.asked[:6]}" if call.asked else "by the store's own program"
-        words = f"“{one_line(mask(asked)[0])}”" if asked else mark
+        words = f"“{one_line(mask(asked)[0])}”" if asked else _about(call, state)
         room = max(0, width - 11 - NAME_CELLS - TOOL_CELLS - len(far) - 3)
         left = Content.assemble(
             " ",
@@ -169,8 +168,8 @@ def feed(state: AgentsState, width: int, look: Look) -> list[Row]:
             ),
             (fit(words, room, look.glyphs.ellipsis), "$foreground" if asked else "$faint"),
             " ",
-            (right(became, 14), style),
-            (right(took, 9), "$dim"),
+            (far.removesuffix(right(took, 9)), style),
+            (right(took, 9) if far else "", "$dim"),
         )
         rows.append(Row((left,), key_of(call)))
     if rows:
@@ -178,6 +177,17 @@ def feed(state: AgentsState, width: int, look: Look) -> list[Row]:
     if state.words:
         return [line(" no call has these words: / narrows, esc clears", "$dim")]
     return [line(" no call yet", "$dim"), *(fact(name, said, width, "$dim") for name, said in TO_BEGIN)]
+
+
+def _about(call: Call, state: AgentsState) -> str:
+    """What is known of a call whose words nobody kept: its hash, or the first of the memories that it brought."""
+    if call.asked:
+        return f"#{call.asked[:6]}"
+    memory = state.memories.get(call.ids[0]) if call.ids else None
+    if memory is None:
+        return "by the store's own program"
+    more = f", {len(call.ids) - 1} more" if len(call.ids) > 1 else ""
+    return f"{one_line(mask(memory.text)[0])}{more}"
 
 
 def rights_sign(row: ClientRow) -> str:
