@@ -39,6 +39,7 @@ KEPT = {
     "memtui.tui.screens.audit.below": "what a large screen has below the lists; the view with it would have 540 lines",
     "memtui.tui.screens.transfer.about_tasks": "sentences about each task, looked for under this name",
     "memtui.tui.screens.home.injections": "a panel with a reading of its own, as the other panels of Home",
+    "memtui.tui.screens.health.going_back": "two versions as a change set to look at, apart from the keys of the view",
     "memtui.tui.screens.whynot.remedies": "trying what could be written, apart from the verdict",
 }
 """Why a small file with one importer stands by itself."""

@@ -70,9 +70,9 @@ def test_what_is_foretold_is_what_comes(engine: Engine, tmp_path: Path, kind: st
     engine.curate.apply(planned, confirmed=True)
     engine.refresh()
     after = answers(engine)
-    foretold = {each.query: each for each in effect.changed if not each.saved}
+    foretold = {each.query: each for each in effect.changed}
     changed = {question for question in QUESTIONS if before[question] != after[question]}
-    assert effect.asked == 4
+    assert effect.asked == 3, "the case is one of the questions that were asked last: it is asked once"
     assert changed
     assert foretold.keys() == changed
     for question in changed:

@@ -113,14 +113,14 @@ async def test_an_error_is_underlined_at_the_exact_characters():
         await press(pilot, "2", "slash")
         await type_text(pilot, "rota teir:core")
         await settle(pilot)
-        listed = app.screen.query_one(MemoryList).total  # a slow typist has seen "rota" listed by now
+        listed = app.screen.query_one(MemoryList).total  # of "rota te", perhaps
         await press(pilot, "enter")
         shown = lines(app)
         at = shown[1].index("teir")
         assert shown[2].rstrip() == " " * at + "^^^^"
         assert "tier" in shown[3]
         assert app.screen.query_one(FilterBar).editing
-        assert app.screen.query_one(MemoryList).total == listed > 0
+        assert app.screen.query_one(MemoryList).total == listed
 
 
 async def test_nothing_matches_offers_what_would():

@@ -340,9 +340,11 @@ async def test_a_whole_restore_asks_the_cases_before_and_after_and_leaves_a_rece
         await settle(pilot)
         text = screen_text(app)
         assert "1 memory that came since would go" in text
-        assert "your cases asked before" in text
+        assert "WHAT THE AGENT WOULD NOW READ" in text
+        assert f"worse  {planted.text_of(200)[:20]}" in text
+        assert "came since" in text
         assert planted.open_table(store).count_rows() == 81
-        await press(pilot, "j", "enter")
+        await press(pilot, "enter" if "enter do it" in text else "Y")
         await settle(pilot)
         await settle(pilot)
         assert planted.open_table(store).count_rows() == 80

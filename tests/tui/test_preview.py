@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from memtui.engine import ChangeSet, RecallEffect
 from memtui.engine.changes import AnswerChange, AnswerRow
 from memtui.engine.changes.change_set import Change
-from memtui.tui.dialogs.answer_effect_view import answer_lines, shares
-from memtui.tui.dialogs.change_preview_view import change_lines
+from memtui.tui.dialogs.answer_effect_view import answer_lines, effect_lines, scopes_words, shares
+from memtui.tui.dialogs.change_preview_view import change_lines, plan_rows, value_words, would
 from memtui.tui.paint.difference import difference, one_side
 from memtui.tui.paint.glyphs import ASCII, UNICODE
 
@@ -116,3 +117,98 @@ def test_the_lines_of_both_parts_fill_the_room_and_the_effect_has_half_of_it():
     assert shares(40, 30, 20) == (10, 10)
     assert shares(40, 4, 20) == (16, 4)
     assert shares(4, 40, 20) == (4, 16)
+
+
+def plan_of(*changes, title="3 memories merged into one"):
+    return ChangeSet("merge", title, tuple(changes), 1)
+
+
+def said_of(plan, width=100, **more):
+    return "\n".join(line.plain for row in plan_rows(plan, (), width, UNICODE, **more) for line in row.lines)
+
+
+@pytest.mark.parametrize("width", [78, 118])
+def test_a_link_that_goes_is_told_in_the_words_of_the_other_memory_not_as_the_list_it_stands_in(width):
+    link = [{"type": "supersedes", "targetId": GONE}]
+    change = Change(
+        KEPT, "edit", {"relations": link, "supersedes": GONE}, {"relations": None, "supersedes": None}, "Lint"
+    )
+    told = said_of(plan_of(change), width, names={GONE: NAMES[GONE]})
+    assert told.count(f"no longer replaces  {NAMES[GONE]}") == 1
+    unknown = said_of(plan_of(change), width)
+    assert f"no longer replaces  {GONE[:8]}" in unknown
+    for text in (told, unknown):
+        assert "{" not in text
+        assert GONE not in text
+        assert "relations" not in text
+
+
+def test_other_links_than_to_memories_and_other_objects_are_words_too():
+    assert value_words([{"type": "mentions", "targetId": GONE}]) == f"mentions, {GONE[:8]}"
+    assert value_words({"by": "ops", "turns": [1, 2]}) == "by ops, turns 1, 2"
+    assert value_words([]) == "(empty)"
+    assert value_words(f"see {GONE}") == f"see {GONE[:8]}"
+
+
+def test_what_happens_to_several_memories_in_the_same_way_is_said_once():
+    then = {"invalidated_at": 1_790_000_000_000, "state": "archived"}
+    before = {"invalidated_at": None, "state": "confirmed"}
+    losers = [Change(f"{n}" * 8, "edit", before, then, f"loser {n}") for n in range(3)]
+    first = Change(KEPT, "edit", {"importance": 0.5}, {"importance": 0.9}, "survivor")
+    told = said_of(plan_of(first, *losers))
+    assert told.count("invalidated_at") == 1
+    assert told.count("confirmed ▸ archived") == 1
+    assert "IN 3 OF THE 4" in told
+    assert "0.5 ▸ 0.9" in told
+    alone = said_of(plan_of(losers[0]))
+    assert "IN " not in alone
+    assert "confirmed ▸ archived" in alone
+    another = Change(GONE, "edit", {"state": "pending"}, {"state": "archived"}, "another way")
+    apart = said_of(plan_of(*losers, another))
+    assert apart.count("▸ archived") == 4, "no two ways are put into one sentence"
+
+
+def test_what_follows_from_a_change_stands_together_below_what_it_is_about():
+    before = {"importance": 0.7, "access_count": 0, "last_accessed_at": None}
+    after = {"importance": 0.9, "access_count": 88, "last_accessed_at": None}
+    lines = said_of(plan_of(Change(KEPT, "edit", before, after, "Lint"))).split("\n")
+    at = next(n for n, line in enumerate(lines) if "access_count 0 ▸ 88" in line)
+    assert "last_accessed_at" in lines[at]
+    assert any("0.7 ▸ 0.9" in line for line in lines[:at])
+
+
+def test_a_long_reason_leaves_the_width_to_the_text():
+    why = "uses 12 >= 10 and composite 0.852 >= 0.7 and importance 0.8 >= 0.8"
+    title = "Deadlocks in notify after a restart: start one worker, wait for it"
+    change = Change(KEPT, "edit", {"tier": "working"}, {"tier": "core"}, title, why)
+    first, *others = (line.plain for line in change_lines(change, 78, UNICODE)[:4])
+    assert title[:40] in first
+    assert any(why in line for line in others)
+
+
+def test_the_scopes_of_a_change_are_a_sentence():
+    def among(*scopes):
+        return plan_of(
+            *(Change(str(n), "delete", {}, {}, "t", scope=scope) for n, scope in enumerate(scopes)), title="t"
+        )
+
+    assert scopes_words(among("agent:main", "agent:main")) == "Both are of agent:main."
+    assert scopes_words(among(*["global"] * 3)) == "All 3 are of global."
+    assert scopes_words(among("global", "global", None)) == "2 of global, 1 of no scope."
+    many = scopes_words(among(*(f"s{n}" for n in range(12))))
+    assert many.endswith("and 7 of 7 other scopes.")
+
+
+def test_where_no_question_is_answered_otherwise_the_memories_own_words_say_what_changes():
+    change = AnswerChange("lint first", False, ("a",), (), (), rows=(row("a", 1, None, "lint first", ""),))
+    own = RecallEffect(1, (change,), 0, {})
+    text = plain(effect_lines(RecallEffect(4, (), 0, {}, beside=own), 100, UNICODE))
+    assert "no answer changes, 4 of 4 asked" in text
+    assert "by their own words, 1 of 1 answer changes" in text
+    assert "lint first" in text
+    same = plain(effect_lines(RecallEffect(4, (), 0, {}, beside=RecallEffect(2, (), 0, {})), 100, UNICODE))
+    assert "answered with the same, too" in same
+
+
+def test_the_titles_of_previews_say_the_deed():
+    assert would(plan_of(Change(KEPT, "edit", {}, {}, "t"))) == "Would merge 3 memories into one"

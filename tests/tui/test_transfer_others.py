@@ -124,6 +124,9 @@ async def test_mending_shows_every_row_writes_one_entry_and_is_taken_back(old, t
         await press(pilot, "n")
         assert f"{rows} memories" in screen_text(app)
         assert "nothing is written" in screen_text(app)
+        assert "WHAT THE AGENT WOULD NOW READ" in screen_text(app)
+        assert "Nobody asked anything yet" in screen_text(app)
+        assert '{"' not in screen_text(app)
         key = "Y" if screen.run.able("stopped", "", "") else "y"
         await press(pilot, key)
         assert screen.run.step == "report", screen_text(app)

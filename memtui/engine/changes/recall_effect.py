@@ -178,6 +178,8 @@ class RecallEffect:
     cases: CasesKept = CasesKept(0, 0, 0, (), ())
     own_words: bool = False
     """Nobody asked anything yet and no case is saved: the changed memories' own words were asked."""
+    beside: RecallEffect | None = None
+    """What it does to questions that were asked only because none of the others is answered differently."""
 
     def as_json(self) -> dict[str, Any]:
         """For the command line."""
@@ -216,6 +218,7 @@ def recall_effect(
     bench: RecallContext,
     recipe: str,
     *,
+    beside: Callable[[], Sequence[EffectQuestion]] | None = None,
     on_progress: OnProgress | None = None,
     cancel: CancelToken | None = None,
 ) -> RecallEffect:
@@ -223,8 +226,9 @@ def recall_effect(
 
     The copy is written as the change would be, so that searches by vector and by words find what they would find
     then. Questions without a recipe take `recipe`; both times the clock of `bench`, and no remote reranker, which
-    costs money and could answer differently twice. Nothing of the store is written. Raises RefusedError where the
-    plan cannot be tried: conflicts, a remote store.
+    costs money and could answer differently twice. Where none is answered differently, the questions of `beside`
+    are asked of the same copy. Nothing of the store is written. Raises RefusedError where the plan cannot be
+    tried: conflicts, a remote store.
     """
     return trial_effect(
         lambda trial: write_trial(planned, trial),
@@ -233,6 +237,7 @@ def recall_effect(
         bench,
         recipe,
         version=planned.version,
+        beside=beside,
         on_progress=on_progress,
         cancel=cancel,
     )
@@ -247,6 +252,7 @@ def trial_effect(
     *,
     version: int,
     back_to: int | None = None,
+    beside: Callable[[], Sequence[EffectQuestion]] | None = None,
     on_progress: OnProgress | None = None,
     cancel: CancelToken | None = None,
 ) -> RecallEffect:
@@ -259,8 +265,14 @@ def trial_effect(
     with trial_copy(store, version if back_to is None else back_to) as trial:
         change(trial)
         trial.refresh()
-        after = replace(bench, store=trial)
-        return _asked(questions, version, bench, after, recipe, on_progress, cancel or CancelToken())
+        after, stop = replace(bench, store=trial), cancel or CancelToken()
+        found = _asked(questions, version, bench, after, recipe, on_progress, stop)
+        more = beside() if beside is not None and not found.changed else ()
+        return (
+            replace(found, beside=_asked(more, version, bench, after, recipe, on_progress, stop))
+            if more
+            else found
+        )
 
 
 def maintenance_effect(
@@ -288,7 +300,7 @@ def _asked(
     on_progress: OnProgress | None,
     cancel: CancelToken,
 ) -> RecallEffect:
-    asked = once_each(questions)
+    asked = once_each(questions, recipe)
 
     def answered() -> Iterator[Answered]:
         for number, asking in enumerate(asked):
@@ -326,17 +338,27 @@ def effect_of(answered: Iterable[Answered]) -> RecallEffect:
     return RecallEffect(asked, tuple(changed), failed, known, _kept(judged))
 
 
-def once_each(questions: Sequence[EffectQuestion]) -> list[EffectQuestion]:
-    """The questions without those that were asked before in the same way; of two, the first counts."""
+def once_each(questions: Sequence[EffectQuestion], recipe: str) -> list[EffectQuestion]:
+    """The questions without those that were asked before in the same way; of two, the first counts.
+
+    `recipe` is the one of those that name none.
+    """
     first: dict[tuple[Any, ...], EffectQuestion] = {}
     for each in questions:
-        first.setdefault(_key(each), each)
+        first.setdefault(_key(each, recipe), each)
     return list(first.values())
 
 
-def _key(asking: EffectQuestion) -> tuple[Any, ...]:
+def _key(asking: EffectQuestion, recipe: str) -> tuple[Any, ...]:
     request = asking.request
-    return (asking.query, request.recipe, scopes_key(request), request.category, request.agent, request.limit)
+    return (
+        asking.query,
+        request.recipe or recipe,
+        scopes_key(request),
+        request.category,
+        request.agent,
+        request.limit,
+    )
 
 
 def write_trial(planned: ChangeSet, trial: Store) -> None:

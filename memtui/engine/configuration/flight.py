@@ -189,7 +189,7 @@ def _flown(
     """Every question both ways, and how many could not be asked."""
     flown: list[Flown] = []
     failed = 0
-    questions = once_each(questions)
+    questions = once_each(questions, recipe)
     for number, asking in enumerate(questions):
         if cancel is not None:
             cancel.check()

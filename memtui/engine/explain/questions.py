@@ -217,20 +217,26 @@ def effect_on_recall(
 ) -> RecallEffect:
     """What a change set does to the saved cases and the last questions; see `changes.recall_effect`.
 
-    `own_words`: where there are neither, the first changed memories are asked for by their own words.
+    `own_words`: where there are neither, the first changed memories are asked for by their own words; also where
+    no answer is another one, beside the others.
     """
     from memtui.engine.changes.recall_effect import EffectQuestion, of_cases, recall_effect
 
     questions = [*of_cases(cases), *asked_last(engine, history)]
     own = own_words and not questions
+
+    def by_their_words() -> list[EffectQuestion]:
+        return [EffectQuestion(each.query, each) for each in _own_words(engine, planned)]
+
     if own:
-        questions = [EffectQuestion(each.query, each) for each in _own_words(engine, planned)]
+        questions = by_their_words()
     effect = recall_effect(
         planned,
         questions,
         engine.store,
         engine.bench(),
         engine.default_recipe,
+        beside=by_their_words if own_words and not own else None,
         on_progress=on_progress,
         cancel=cancel,
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from memtui.engine import ChangeSet, MemtuiError, Progress, counted, mask, one_line
-from memtui.tui.dialogs.change_preview_view import heading, sentences, value_words
+from memtui.tui.dialogs.change_preview_view import heading, sentences
 from memtui.tui.paint.cells import across, crop
 from memtui.tui.paint.difference import difference, one_side
 from memtui.tui.paint.glyphs import Glyphs
@@ -69,6 +69,7 @@ def effect_lines(
         return [
             *_titled(f"no answer changes, {full(asked)} of {full(value.asked)} asked", "$dim", width),
             *told,
+            *_beside_lines(value.beside, width, glyphs),
         ]
     count = f"{changed_words(len(value.changed), value.asked)}{failed}"
     kind = "own words" if value.own_words else "asked"
@@ -76,6 +77,20 @@ def effect_lines(
         *_titled(count, "bold $stale", width),
         *told,
         *answers_lines(value.changed, width, glyphs, kind),
+    ]
+
+
+def _beside_lines(value: RecallEffect | None, width: int, glyphs: Glyphs) -> list[Content]:
+    """What becomes of the memories' own words as questions, where no other answer changes."""
+    if value is None or value.asked == value.failed:
+        return []
+    if not value.changed:
+        said = "Asked for by their own words, the memories are answered with the same, too."
+        return list(sentences([said], width, glyphs.dot, "$dim"))
+    said = f"Asked for by their own words, {changed_words(len(value.changed), value.asked)}:"
+    return [
+        *sentences([said], width, glyphs.dot, "$dim"),
+        *answers_lines(value.changed, width, glyphs, "own words"),
     ]
 
 
@@ -108,8 +123,9 @@ def _case_lines(value: RecallEffect, width: int, glyphs: Glyphs) -> list[Content
     if not cases.cases:
         return []
     same = cases.cases - len(cases.worse) - len(cases.down)
-    said = f" {full(same)} of {counted(cases.cases, 'case')} stay{'s' if same == 1 else ''} as they are"
-    said = said if same != 1 else f" 1 of {counted(cases.cases, 'case')} stays as it is"
+    of = counted(cases.cases, "case")
+    said = f" {full(same)} of {of} stay as they are" if same != 1 else f" 1 of {of} stays as it is"
+    said = f" none of {of} stays as it is" if not same else said
     said += f"   {full(cases.right_before)} right before, {full(cases.right_after)} after"
     lines = [Content.styled(crop(said, width - 2, glyphs.ellipsis), "$foreground")]
     for query in cases.worse[:MOST_ANSWERS]:
@@ -229,11 +245,32 @@ def _stacked(row: AnswerRow, width: int, glyphs: Glyphs) -> list[Content]:
     return [Content.assemble((place, style), (verb, style), (said, "$foreground"))]
 
 
+MOST_SCOPES = 6
+"""Scopes that are named with how many of their memories change."""
+
+
+def scopes_words(plan: ChangeSet) -> str:
+    """How many memories of which scope are concerned, most first."""
+    scopes = plan.by_scope
+    if len(scopes) == 1:
+        scope, count = scopes[0]
+        return f"{f'All {full(count)}' if count > 2 else 'Both'} are of {_scope(scope)}."
+    named = scopes if len(scopes) <= MOST_SCOPES else scopes[: MOST_SCOPES - 1]
+    said = ", ".join(f"{full(count)} of {_scope(scope)}" for scope, count in named)
+    rest = len(scopes) - len(named)
+    left = sum(count for _, count in scopes[len(named) :])
+    return f"{said}, and {full(left)} of {full(rest)} other scopes." if rest else f"{said}."
+
+
+def _scope(scope: str | None) -> str:
+    return one_line(scope) if scope else "no scope"
+
+
 def else_lines(plan: ChangeSet, width: int, glyphs: Glyphs, back: str) -> list[Content]:
     """What else the change does: what the rules of the store add, how many memories of which scope, the way back."""
     said: list[str] = list(plan.notes)
-    if len(plan.changes) > 1:
-        said.append(", ".join(f"{value_words(scope)} {full(n)}" for scope, n in plan.by_scope))
+    if len({each.group or each.id for each in plan.changes}) > 1:
+        said.append(scopes_words(plan))
     if back:
         said.append(back)
     return [*heading(ELSE), *sentences(said, width, glyphs.dot, "$dim")] if said else []

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from textual import events, on
 from textual.app import ComposeResult
 
-from memtui.engine import ChangeSet, MemtuiError, Progress, counted
+from memtui.engine import ChangeSet, MemtuiError, Progress, counted, one_line, veiled
 from memtui.patches.textual_painting import QuickModal
 from memtui.tui.actions.table import bindings
 from memtui.tui.calls import EngineCalls, Report
 from memtui.tui.dialogs.answer_effect_view import effect_lines, else_lines, shares
-from memtui.tui.dialogs.change_preview_view import plan_rows, would
+from memtui.tui.dialogs.change_preview_view import linked_ids, plan_rows, would
 from memtui.tui.host import host
 from memtui.tui.messages import RunAdvanced, RunFailed, RunFinished
 from memtui.tui.paint.numbers import full
@@ -23,7 +23,7 @@ from memtui.tui.widgets.row_list import Row, RowList
 from memtui.tui.widgets.text_lines import DialogKeys, Way
 
 if TYPE_CHECKING:
-    from memtui.engine import CancelToken, RecallEffect
+    from memtui.engine import CancelToken, Engine, RecallEffect
 
 
 Effect = Callable[[ChangeSet, "CancelToken", Report], "RecallEffect"]
@@ -47,6 +47,11 @@ class PreviewAnswer:
     row: str = ""
 
 
+def linked_texts(engine: Engine, ids: Sequence[str]) -> dict[str, str]:
+    """The texts of these memories, each on one line; for a worker."""
+    return {id: one_line(veiled(each.text)) for id, each in engine.memories(ids).items()}
+
+
 def only_past(plan: ChangeSet) -> bool:
     """Whether nothing goes but the history of memories that stay."""
     return plan.shrinks and not deletions(plan)
@@ -68,9 +73,12 @@ class PreviewRows(RowList, inherit_bindings=False):
         self.plan, self.notes = plan, tuple(notes)
         self.whole = False
         """Whether every text is shown to its end."""
+        self.names: Mapping[str, str] = {}
+        """Texts of memories that the changes only speak of."""
 
     def paint(self, width: int) -> Sequence[Row]:
-        return plan_rows(self.plan, self.notes, width, host(self).glyphs, whole=self.whole)
+        glyphs = host(self).glyphs
+        return plan_rows(self.plan, self.notes, width, glyphs, whole=self.whole, names=self.names)
 
 
 class EffectRows(RowList, inherit_bindings=False):
@@ -92,9 +100,14 @@ class EffectRows(RowList, inherit_bindings=False):
 
     def _way_back(self) -> str:
         """How the change is taken back; nothing is said where that is not known before it is written."""
-        if self.plan.destroys or self.plan.shrinks or not self.plan.changes:
+        keys = host(self).keys
+        if self.plan.shrinks:
+            return "This cannot be taken back: the history goes with it."
+        if not self.plan.changes:
             return ""
-        return f"{host(self).keys.cap('app.take-back')} takes it back from any screen; the Journal, any day"
+        if self.plan.action == "undo":
+            return f"{keys.cap('app.make-again')} makes it again from any screen; the Journal, any day"
+        return f"{keys.cap('app.take-back')} takes it back from any screen; the Journal, any day"
 
 
 class ChangePreview(QuickModal[PreviewAnswer | None]):
@@ -119,7 +132,7 @@ class ChangePreview(QuickModal[PreviewAnswer | None]):
     """
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-normal")]  # noqa: RUF012
     BINDINGS = bindings("change")
-    BESIDE = frozenset(("effect",))
+    BESIDE = frozenset(("effect", "names"))
 
     def __init__(
         self,
@@ -155,6 +168,22 @@ class ChangePreview(QuickModal[PreviewAnswer | None]):
         self._say_ways()
         self._rows.focus()
         self._ask_effect()
+        self._ask_names()
+
+    def _ask_names(self) -> None:
+        """Read the texts of memories that are linked to and not changed: they are spoken of by their words."""
+        engine, ids = host(self).session.engine, linked_ids(self.plan)
+        if engine is not None and ids:
+            self.runner.call(
+                "names",
+                lambda cancel, report: linked_texts(engine, ids),
+                self._have_names,
+                failed=lambda error: None,  # without them the beginnings of the ids stand there
+            )
+
+    def _have_names(self, found: Mapping[str, str]) -> None:
+        self._rows.names = found
+        self._arrange()
 
     def on_unmount(self) -> None:
         self.runner.cancel_all()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -17,7 +19,6 @@ from memtui.engine import (
     Conflict,
     clean,
     counted,
-    dump_json,
     one_line,
     veiled,
 )
@@ -56,8 +57,27 @@ _REPLACED = ("superseded_by", "canonical_id")
 _WORDS = {"superseded_by": "replaced by", "supersedes": "replaces"}
 """What a link to another memory says, by its kind in the row."""
 
+_BESIDE = (
+    "access_count",
+    "last_accessed_at",
+    "injected_count",
+    "last_injected_at",
+    "last_confirmed_use_at",
+    "bad_recall_count",
+    "invalidated_at",
+    "archived_at",
+    "archive_reason",
+)
+"""Fields that follow from a change and are not what it is about: they stand together below the others."""
+
+_LONG_WHY = 24
+"""A longer reason stands in a line of its own, so that the text of the memory keeps the width."""
+
 _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
+
+_PUNCTUATION = re.compile(r'[{}\[\]"\\]+')
+"""What an object that was cut off is full of."""
 
 _DONE = {"archived": "archive", "deleted": "delete", "restored": "bring back"}
 
@@ -85,6 +105,8 @@ def would(plan: ChangeSet) -> str:
             return f"Would {deed} {title.removeprefix(f'{action} of ')}"
     if not plan.changes:
         return title
+    if title.endswith(" memories merged into one"):
+        return f"Would merge {title.removesuffix(' merged into one')} into one"
     if re.match(r"[\d,]+ memor(y|ies): ", title):  # it is counted already
         return f"Would change {title}"
     return f"Would change {counted(len(plan.changes), 'memory', 'memories')}: {title}"
@@ -96,19 +118,41 @@ def value_words(value: Any, name: str = "") -> str:
         return "(none)"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, dict | list):
-        return one_line(veiled(dump_json(value, ensure_ascii=False)))
+    if isinstance(value, list):
+        return ", ".join(value_words(each) for each in value) or "(empty)"
+    if isinstance(value, dict):
+        return ", ".join(_named(key, each) for key, each in value.items()) or "(empty)"
     if name.endswith(_TIMES) and isinstance(value, int | float) and _FIRST_MS < value < _LAST_MS:
         return f"{datetime.fromtimestamp(value / 1000, UTC):%Y-%m-%d %H:%M} UTC"
     if isinstance(value, float):
         return f"{value:.4g}" if abs(value) < 1e4 else f"{value:.15g}"
     text = veiled(str(value))
-    said = one_line(text)
-    if _ID.fullmatch(said):
-        return said[:8]
+    said = short_ids(one_line(text))
+    if text.startswith(("{", "[")):  # an object in a string
+        said = " ".join(_PUNCTUATION.sub(" ", said).split())
     if said and (text[0].isspace() or text[-1].isspace()):  # nobody sees a space that is too many
         return f"“{' ' * text[0].isspace()}{said.strip()}{' ' * text[-1].isspace()}”"
     return said or "(empty)"
+
+
+def _named(key: Any, value: Any) -> str:
+    """One part of an object in words: a link by what it says, anything else by its name."""
+    said = value_words(value, str(key))
+    return _WORDS.get(said, said) if key in ("type", "targetId") else f"{one_line(str(key))} {said}"
+
+
+def _object_words(text: str) -> str:
+    """The text of a stored object without its brackets and quotes; of one that is none, that it is none."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return f"no object: {' '.join(_PUNCTUATION.sub(' ', one_line(veiled(text))).split())}"
+    return value_words(found) if isinstance(found, dict) else f"no object: {value_words(found)}"
+
+
+def short_ids(text: str) -> str:
+    """A text with the beginnings of ids in place of whole ones, as lists show them."""
+    return _ID.sub(lambda id: id.group()[:8], text)
 
 
 def sentences(texts: Iterable[str], width: int, mark: str, style: str) -> Iterator[Content]:
@@ -124,20 +168,34 @@ def heading(text: str, style: str = "bold $heading") -> list[Content]:
 
 
 def plan_rows(
-    plan: ChangeSet, notes: Sequence[str], width: int, glyphs: Glyphs, *, whole: bool = False
+    plan: ChangeSet,
+    notes: Sequence[str],
+    width: int,
+    glyphs: Glyphs,
+    *,
+    whole: bool = False,
+    names: Mapping[str, str] | None = None,
 ) -> list[Row]:
     """The change set for lines of `width` cells; rows that can be dropped carry the id of their memory.
 
-    `whole`: every text to its end, also among many changes.
+    `whole`: every text to its end, also among many changes. `names`: texts of memories that it only speaks of.
     """
+    names = {**(names or {}), **{each.id: one_line(veiled(each.title)) for each in plan.changes}}
     head = head_lines(plan, notes, width, glyphs)
-    rows = [Row((*head, Content()))] if head else []
+    alike = _alike(plan.changes)
+    rows = [Row((*head, *_alike_lines(alike, len(plan.changes), width, glyphs), Content()))]
+    rows = rows if head or alike else []
+    said = {id: frozenset(fields) for ids, fields in alike.items() for id in ids}
     pairs = _paired(plan.changes[:SHOWN])
     alone = len(pairs) == 1
-    names = {each.id: one_line(veiled(each.title)) for each in plan.changes}
     for change, old in pairs:
         lines = change_lines(
-            change, width, glyphs, old=old, most=0 if alone or whole else MOST_LINES, names=names
+            _without(change, said.get(change.id, frozenset())),
+            width,
+            glyphs,
+            old=old,
+            most=0 if alone or whole else MOST_LINES,
+            names=names,
         )
         if alone:  # nothing to choose between: the lines scroll one by one
             rows += [Row((line,)) for line in lines]
@@ -147,6 +205,51 @@ def plan_rows(
     if left > 0:
         rows.append(Row(tuple(heading(f"and {full(left)} more", "$dim"))))
     return rows
+
+
+Alike = Mapping[tuple[str, ...], Mapping[str, tuple[Any, Any]]]
+"""Ids of memories, and what becomes of fields in each of them in the same way: before and after."""
+
+
+def _alike(changes: Sequence[Change]) -> Alike:
+    """What is done to several memories in the same way, to be said once: fields that change so wherever they change."""
+    edits = [each for each in changes if each.op == "edit"]
+    told: dict[tuple[str, ...], dict[str, tuple[Any, Any]]] = {}
+    if len(edits) < 2:
+        return told
+    fields = dict.fromkeys(name for each in edits for name in each.after)
+    for name in fields:
+        if name in ("text", "relations", "supersedes", *_LAYERS, *_REPLACED):
+            continue
+        here = [each for each in edits if name in each.after]
+        ways = {repr((each.before.get(name), each.after[name])) for each in here}
+        if len(here) > 1 and len(ways) == 1:
+            ids = tuple(each.id for each in here)
+            told.setdefault(ids, {})[name] = (here[0].before.get(name), here[0].after[name])
+    return told
+
+
+def _alike_lines(alike: Alike, count: int, width: int, glyphs: Glyphs) -> list[Content]:
+    lines: list[Content] = []
+    for ids, fields in alike.items():
+        every = len(ids) == count
+        lines += heading(
+            f"IN EACH OF THE {full(count)}" if every else f"IN {full(len(ids))} OF THE {full(count)}"
+        )
+        before = {name: was for name, (was, _) in fields.items()}
+        lines += field_lines(before, {name: now for name, (_, now) in fields.items()}, width, glyphs)
+    return lines
+
+
+def _without(change: Change, fields: frozenset[str]) -> Change:
+    """A change without the fields that are said elsewhere."""
+    if not fields:
+        return change
+    before, after = (
+        {name: value for name, value in side.items() if name not in fields}
+        for side in (change.before, change.after)
+    )
+    return replace(change, before=before, after=after)
 
 
 def head_lines(plan: ChangeSet, notes: Sequence[str], width: int, glyphs: Glyphs) -> list[Content]:
@@ -226,8 +329,9 @@ def change_lines(
     shown = old or change
     if old is not None:
         done, mark = "new version", "~"
-    why = "" if old is not None else _ID.sub(lambda id: id.group()[:8], one_line(change.why))
-    far = "  ".join(part for part in (done, why, one_line(shown.id)[:8]) if part)
+    why = "" if old is not None else short_ids(one_line(change.why))
+    apart = len(why) > _LONG_WHY and len(why) > width // 4
+    far = "  ".join(part for part in (done, "" if apart else why, one_line(shown.id)[:8]) if part)
     reworded = old is not None or "text" in change.after
     room = max(12, width - len(far) - 6)
     text = Content.styled(one_line(veiled(shown.title)), "bold $foreground")
@@ -245,6 +349,10 @@ def change_lines(
     ]
     gap = " " * max(2, width - 1 - lines[0].cell_length - len(far))
     lines[0] = Content.assemble(lines[0], gap, (far, "$dim"))
+    if apart:
+        lines += [
+            Content.assemble("     ", line) for line in Content.styled(why, "$dim").wrap(max(12, width - 7))
+        ]
     return [*lines, *_becomes(change, old, width, glyphs, most, names or {}), Content()]
 
 
@@ -291,6 +399,8 @@ def field_lines(
     links, linked = _links(before, after, width, glyphs, names or {})
     lines: list[Content] = []
     fields = [name for name in dict.fromkeys((*before, *after)) if name not in linked]
+    beside = [name for name in fields if name in _BESIDE] if len(fields) + len(links) > 1 else []
+    fields = [name for name in fields if name not in beside]
     follow = [name for name in fields if name in _LAYERS and _follows(after.get(name), after.get("text"))]
     for name in sorted((name for name in fields if name not in follow), key=lambda name: name != "text"):
         old, new = before.get(name), after.get(name)
@@ -301,9 +411,8 @@ def field_lines(
                 name == "metadata"
             ):  # the whole text of an object: word by word it is all quotes and backslashes
                 for mark, value, style in (("-", old, "$delta-down"), ("+", new, "$delta-up")):
-                    lines += _block(
-                        Content.styled(f"{mark} {clean(veiled(str(value)))}", style), width, glyphs, most
-                    )
+                    words = Content.styled(f"{mark} {_object_words(str(value))}", style)
+                    lines += _block(words, width, glyphs, most)
             else:
                 lines += _block(difference(str(old), str(new), glyphs), width, glyphs, most)
             continue
@@ -323,36 +432,85 @@ def field_lines(
     if follow:
         said = f"     {', '.join(follow)} follow{'s' if len(follow) == 1 else ''} the text"
         lines.append(Content.styled(crop(said, width - 1, glyphs.ellipsis), "$dim"))
+    if beside:
+        values = [
+            (one_line(name), *(value_words(side.get(name), name) for side in (before, after)))
+            for name in beside
+        ]
+        told = "   ".join(f"{name} {was} {glyphs.forth} {now}" for name, was, now in values)
+        lines += [
+            Content.assemble("     ", line) for line in Content.styled(told, "$dim").wrap(max(12, width - 7))
+        ]
     return [*links, *lines]
 
 
 def _links(
     before: Mapping[str, Any], after: Mapping[str, Any], width: int, glyphs: Glyphs, names: Mapping[str, str]
 ) -> tuple[list[Content], set[str]]:
-    """New links to other memories, each said once in that memory's words; and the fields that they are taken from."""
-    told: dict[tuple[str, str], None] = {}
-    used: set[str] = set()
-    for name in (*_REPLACED, "supersedes"):
-        target = after.get(name)
-        if isinstance(target, str) and target in names:
-            told[_WORDS["supersedes" if name == "supersedes" else "superseded_by"], target] = None
-            used.add(name)
-    relations = after.get("relations")
-    if isinstance(relations, list):
-        old = before.get("relations")
-        known = old if isinstance(old, list) else []
-        fresh = [each for each in relations if each not in known]
-        ends = [(each.get("type"), each.get("targetId")) for each in fresh if isinstance(each, dict)]
-        kept = all(each in relations for each in known)
-        if kept and fresh and len(ends) == len(fresh) and all(target in names for _, target in ends):
-            for kind, target in ends:
-                told[_WORDS.get(str(kind), one_line(str(kind))), str(target)] = None
+    """Links to other memories that come or go, each said once in that memory's words; and the fields that hold them."""
+    used = {
+        name
+        for name in (*_REPLACED, "supersedes")
+        if _is_link(before.get(name)) and _is_link(after.get(name))
+    }
+    used = {name for name in used if name in before or name in after}
+    old, new = (_ends(side, used) for side in (before, after))
+    relations = before.get("relations"), after.get("relations")
+    if "relations" in before or "relations" in after:
+        first, second = (_relations(each) for each in relations)
+        if first is not None and second is not None:
             used.add("relations")
+            old |= dict.fromkeys(first)
+            new |= dict.fromkeys(second)
     lines = []
-    for words, target in told:
-        text = crop(names[target], max(8, width - FIELD_CELLS - 7), glyphs.ellipsis)
-        lines.append(Content.assemble("     ", (fit(words, FIELD_CELLS), "$dim"), (text, "$foreground")))
+    for sign, ends, others in ((True, new, old), (False, old, new)):
+        for kind, target in ends:
+            if (kind, target) in others:
+                continue
+            label = kind if sign else f"no longer {kind}"
+            cells = max(FIELD_CELLS, len(label) + 2)
+            text = crop(
+                names.get(target, short_ids(one_line(target))), max(8, width - cells - 7), glyphs.ellipsis
+            )
+            style = "$foreground" if sign else "strike $delta-down"
+            lines.append(Content.assemble("     ", (fit(label, cells), "$dim"), (text, style)))
     return lines, used
+
+
+def _is_link(value: Any) -> bool:
+    return value is None or isinstance(value, str)
+
+
+def _ends(side: Mapping[str, Any], fields: Iterable[str]) -> dict[tuple[str, str], None]:
+    """What a memory is linked to by fields that name one memory: what the link says, and the id."""
+    ends: dict[tuple[str, str], None] = {}
+    for name in sorted(fields):
+        if target := side.get(name):
+            ends[_WORDS["supersedes" if name == "supersedes" else "superseded_by"], str(target)] = None
+    return ends
+
+
+def _relations(value: Any) -> list[tuple[str, str]] | None:
+    """The links of a list of relations; None where it holds anything else."""
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        return None
+    ends = [(each.get("type"), each.get("targetId")) for each in value if isinstance(each, dict)]
+    if len(ends) < len(value) or not all(isinstance(target, str) for _, target in ends):
+        return None
+    return [(_WORDS.get(str(kind), one_line(str(kind))), str(target)) for kind, target in ends]
+
+
+def linked_ids(plan: ChangeSet) -> list[str]:
+    """The memories that a change set speaks of and does not change: those that a link comes to or goes from."""
+    found: dict[str, None] = {}
+    for change in plan.changes[:SHOWN]:
+        for side in (change.before, change.after):
+            found |= {target: None for _, target in _ends(side, (*_REPLACED, "supersedes"))}
+            found |= {target: None for _, target in _relations(side.get("relations")) or ()}
+    own = set(plan.ids)
+    return [each for each in found if each not in own]
 
 
 def _follows(layer: Any, text: Any) -> bool:

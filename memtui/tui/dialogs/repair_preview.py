@@ -11,14 +11,16 @@ from textual.content import Content
 from memtui.engine import ChangeSet, counted
 from memtui.tui.actions.table import bindings
 from memtui.tui.dialogs.change_preview import ChangePreview, PreviewAnswer, PreviewRows
-from memtui.tui.dialogs.change_preview_view import MOST_LINES, change_lines, head_lines, sentences
+from memtui.tui.dialogs.change_preview_view import MOST_LINES, SHOWN, change_lines, head_lines, sentences
 from memtui.tui.host import host
+from memtui.tui.paint.numbers import full
 from memtui.tui.widgets.row_list import Row
 from memtui.tui.widgets.text_lines import Way
 
 if TYPE_CHECKING:
     from memtui.engine import CancelToken, RecallEffect
     from memtui.tui.calls import Report
+    from memtui.tui.change_request import ChangeRequests
 
 
 Weigh = Callable[[Sequence[str], "CancelToken", "Report"], "RecallEffect"]
@@ -62,8 +64,11 @@ class RepairRows(PreviewRows, inherit_bindings=False):
             lines = list(sentences([each.title], width, glyphs.forth, "bold $foreground"))
             for said in (each.why, each.price and f"costs {each.price}"):
                 lines += [line.stylize("$dim") for line in sentences([said], width, " ", "$dim") if said]
-            for change in each.changes.changes if each.changes is not None else ():
+            changes = each.changes.changes if each.changes is not None else ()
+            for change in changes[:SHOWN]:
                 lines += change_lines(change, width, glyphs, most=0 if self.whole else MOST_LINES)[:-1]
+            if len(changes) > SHOWN:
+                lines += sentences([f"and {full(len(changes) - SHOWN)} more"], width, " ", "$dim")
             rows.append(Row((*lines, Content()), each.key))
         return rows
 
@@ -135,3 +140,28 @@ class RepairPreview(ChangePreview):
 
     def action_stopped(self) -> None:
         self._done()
+
+
+def show_repairs(
+    staging: ChangeRequests,
+    repairs: Sequence[Repair],
+    effect: Weigh,
+    then: Callable[[Sequence[str]], None],
+    *,
+    back: str,
+    stop_agent: str = "",
+) -> None:
+    """Show what would be mended, where a change can be planned now; `then` gets the keys of what is agreed to."""
+    engine = host(staging).session.engine
+    if engine is None or not staging.able():
+        return
+
+    def answered(answer: PreviewAnswer | None) -> None:
+        if answer is not None:
+            then(answer.row.split())
+
+    access = engine.curate.access
+    if access.verdict == "confirm":
+        stop_agent = access.reason or stop_agent
+    preview = RepairPreview(repairs, weigh=effect, back=back, stop_agent=stop_agent, locked=engine.locked)
+    staging.app.push_screen(preview, answered)

@@ -107,7 +107,7 @@ def rehearse(
         after = open_like(folder / "new", store)
         plain = [replace(case, query_vector=None) for case in cases]
         kept = {each.query for each in plain}
-        rest = [_plain(each, recipe) for each in once_each(last) if each.query not in kept]
+        rest = [_plain(each, recipe) for each in once_each(last, recipe) if each.query not in kept]
         sides = [
             _answers(
                 each,

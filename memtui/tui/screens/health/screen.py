@@ -14,7 +14,7 @@ from memtui.tui import layouts
 from memtui.tui.actions.table import bindings
 from memtui.tui.base_screen import BaseScreen
 from memtui.tui.config_request import ConfigRequests
-from memtui.tui.dialogs.repair_preview import Repair, RepairPreview, Weigh
+from memtui.tui.dialogs.repair_preview import Repair, show_repairs
 from memtui.tui.dialogs.unlock import unlocked
 from memtui.tui.host import host
 from memtui.tui.layout import Arrangement, under_views
@@ -36,7 +36,6 @@ from memtui.tui.widgets.state_panel import State, StatePanel, failed
 if TYPE_CHECKING:
     from memtui.engine import ChangeSet, Engine, Progress
     from memtui.engine.health import Examination
-    from memtui.tui.dialogs.change_preview import PreviewAnswer
 
 
 SHOWN_IN_BROWSE = 50
@@ -336,7 +335,8 @@ class HealthScreen(BaseScreen):
         if engine is None:
             return
         stop = any(each.finding.check.how == "stop" for each in plans)
-        self._show_repairs(
+        show_repairs(
+            self.staging,
             [
                 Repair(
                     key,
@@ -354,31 +354,6 @@ class HealthScreen(BaseScreen):
                 dict.fromkeys(each.finding.check.back for each in plans if each.finding.check.back)
             ),
             stop_agent="Stop the agent first: it would go on with the old files." if stop else "",
-        )
-
-    def _show_repairs(
-        self,
-        repairs: list[Repair],
-        effect: Weigh,
-        then: Callable[[Sequence[str]], None],
-        *,
-        back: str,
-        stop_agent: str = "",
-    ) -> None:
-        engine = self.engine
-        if engine is None or not self.staging.able():
-            return
-
-        def answered(answer: PreviewAnswer | None) -> None:
-            if answer is not None:
-                then(answer.row.split())
-
-        access = engine.curate.access
-        if access.verdict == "confirm":
-            stop_agent = access.reason or stop_agent
-        self.app.push_screen(
-            RepairPreview(repairs, weigh=effect, back=back, stop_agent=stop_agent, locked=engine.locked),
-            answered,
         )
 
     def _fix_index(self) -> None:
@@ -401,7 +376,8 @@ class HealthScreen(BaseScreen):
                 ),
             )
 
-        self._show_repairs(
+        show_repairs(
+            self.staging,
             [Repair("index", said, f"{report.index.name}: {report.sentence}")],
             lambda keys, cancel, report: weigh(engine, (), steps, cancel, report),
             mended,

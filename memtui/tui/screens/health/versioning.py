@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,12 +10,13 @@ from textual import on
 
 from memtui.engine import counted
 from memtui.tui.actions.table import bindings
-from memtui.tui.dialogs.choose_one import ChooseOne, Option
+from memtui.tui.dialogs.repair_preview import show_repairs
 from memtui.tui.dialogs.text_prompt import TextPrompt
 from memtui.tui.dialogs.unlock import unlocked
 from memtui.tui.host import host
 from memtui.tui.screens.health.area import Area
-from memtui.tui.screens.health.reading import before_and_after
+from memtui.tui.screens.health.going_back import going_back
+from memtui.tui.screens.health.reading import before_and_after, weigh
 from memtui.tui.screens.health.state import VersionAnswers
 from memtui.tui.widgets.panel import Panel
 from memtui.tui.widgets.row_list import BuiltRows, RowList
@@ -237,33 +239,33 @@ class VersionsArea(Area):
         )
 
     def _preview_whole(self, planned: WholeRestore) -> None:
-        options = (
-            Option("no", "leave it as it is", "bring chosen rows back instead"),
-            Option(
-                "cases",
-                f"go back to v{planned.version}, your cases asked before and after",
-                planned.sentence,
-            ),
-            Option(
-                "yes", f"go back to v{planned.version}", "no question is asked; the Journal has the receipt"
-            ),
-        )
+        """What goes and comes back, and what the agent would then read; agreed to, the table goes back."""
+        from memtui.engine.health import TableStep
+
         self.have(difference=planned.changes, marked=frozenset())
         engine = self.engine
+        if engine is None:
+            return
+        steps = (TableStep("restore", str(planned.version)),)
+        ask = planned.unread is None  # where a file is gone nothing can be asked of the table of now
 
-        def answered(answer: str | None) -> None:
-            if answer in ("cases", "yes"):
-                unlocked(self, f"go back to v{planned.version}", lambda: restore(answer == "cases"))
+        def agreed(_: Sequence[str]) -> None:
+            unlocked(self, f"go back to v{planned.version}", restore)
 
-        def restore(ask: bool) -> None:
-            if engine is not None:
-                self.call(
-                    "restore",
-                    lambda cancel, report: restore_whole(engine, planned, ask),
-                    self._done_to_versions,
-                )
+        def restore() -> None:
+            self.call(
+                "restore",
+                lambda cancel, report: restore_whole(engine, planned, ask),
+                self._done_to_versions,
+            )
 
-        self.app.push_screen(ChooseOne(planned.sentence, options), answered)
+        show_repairs(
+            self.staging,
+            [going_back(planned, engine.store.dialect.columns.metadata)],
+            lambda keys, cancel, report: weigh(engine, (), steps, cancel, report),
+            agreed,
+            back=f"v{planned.newest} stays among the versions until a clean-up; going back to it is the same again",
+        )
 
     def action_then(self) -> None:
         """A question on the version under the cursor and today."""

@@ -150,7 +150,7 @@ class Acting(BoundPart[LifecycleState]):
             planned, moves = lifecycle.plan_sweep(engine, settings)
             notes = ["A sweep is of today and of every scope, whatever is shown."] if elsewhere else []
             if moves and (cases := book.cases()):
-                notes.append(_effect_words(lifecycle.sweep_effect(engine, cases, moves)))
+                notes += _effect_words(lifecycle.sweep_effect(engine, cases, moves))
             return planned, notes
 
         self._staging.stage(make)
@@ -321,10 +321,12 @@ def ways(life: MemoryLife) -> list[Option]:
     ]
 
 
-def _effect_words(effect: SweepEffect) -> str:
-    """What a sweep does to the saved questions, in one sentence."""
+def _effect_words(effect: SweepEffect) -> list[str]:
+    """What a sweep does to the saved questions as the plugin asks them, in one sentence; none where it does nothing."""
+    if not effect.changed:
+        return []
     before, after = effect.before.get("ndcg"), effect.after.get("ndcg")
     said = f"Saved questions: {len(effect.changed)} of {effect.cases} answered differently"
     if before is None or after is None:
-        return f"{said}."
-    return f"{said}; nDCG {before:.3f}, then {after:.3f}."
+        return [f"{said}."]
+    return [f"{said}; nDCG {before:.3f}, then {after:.3f}."]

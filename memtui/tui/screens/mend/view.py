@@ -286,7 +286,7 @@ def _suspect_lines(
         yield Content.assemble((keys["mend.reveal"].cap, "bold $key"), (" shows what is masked", "$dim"))
     yield Content()
     yield _facts(memory, glyphs, now_ms).truncate(max(1, width))
-    yield Content.styled(one_line(selected), "$dim").truncate(max(1, width))
+    yield Content.styled(one_line(selected)[:8], "$dim").truncate(max(1, width))
 
 
 def _trash_lines(each: TrashedMemory, state: MendState, width: int, now_ms: int) -> Iterator[Content]:
@@ -303,4 +303,4 @@ def _trash_lines(each: TrashedMemory, state: MendState, width: int, now_ms: int)
     yield from Content.styled(back, "$dim").wrap(max(12, width - 1))
     yield Content()
     yield Content.styled(one_line(each.scope or "(none)"), scope_style(each.scope))
-    yield Content.styled(one_line(each.id), "$dim").truncate(max(1, width))
+    yield Content.styled(one_line(each.id)[:8], "$dim").truncate(max(1, width))

@@ -273,6 +273,7 @@ def to_run(run: Run) -> None:
         turn_to(run, "conflict")
         run.frame.focus_list("b")
     else:
+        run.frame.stop_calls()  # what is still asked beside the plan
         run.set(step="run", error=None, pace=RunProgress())
 
 

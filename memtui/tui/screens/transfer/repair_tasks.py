@@ -15,12 +15,15 @@ from memtui.engine import (
     MemtuiError,
     OnProgress,
     Outcome,
+    Progress,
     counted,
     one_line,
     transfer,
 )
 from memtui.engine.transfer import REPAIRS
-from memtui.tui.dialogs.change_preview_view import plan_rows
+from memtui.tui.change_request import effect_on_recall
+from memtui.tui.dialogs.answer_effect_view import EFFECT, effect_lines
+from memtui.tui.dialogs.change_preview_view import heading, plan_rows, sentences
 from memtui.tui.layouts import Shape
 from memtui.tui.paint.numbers import full
 from memtui.tui.widgets.row_list import Row
@@ -29,7 +32,7 @@ from memtui.tui.wizard.view import RunProgress, blank, fact_row, pace_rows, text
 from memtui.tui.wizard.wizard import Field, Heading, Key, Step, Task, TaskRun
 
 if TYPE_CHECKING:
-    from memtui.engine import Engine
+    from memtui.engine import Engine, RecallEffect
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,8 @@ class MendState:
     llm_key: str = ""
     """Name of the variable that holds its key."""
     plan: ChangeSet | None = None
+    effect: RecallEffect | Progress | MemtuiError | None = None
+    """What the plan does to the answers, or how far the asking is; None where nothing is asked for it."""
     error: MemtuiError | None = None
     pace: RunProgress = field(default_factory=RunProgress)
     outcome: Outcome | None = None
@@ -105,7 +110,7 @@ def review_rows(run: Run, panel: str, width: int, height: int) -> Sequence[Row]:
                 return text_rows("Nothing to repair: every row is as it should be.", width, "$ok")
             found = text_rows("There is nothing to write; these stay as they are:", width)
             return [*found, *(row for each in plan.warnings for row in warning_rows(each, width, glyphs))]
-        return plan_rows(plan, (), width, glyphs)
+        return [*answers_rows(run, width), *plan_rows(plan, (), width, glyphs)]
     if plan is None:
         return []
     counts: dict[str, int] = {}
@@ -117,6 +122,17 @@ def review_rows(run: Run, panel: str, width: int, height: int) -> Sequence[Row]:
     if plan.changes:
         rows += [blank(), fact_row("journal", "one entry, undone as a whole", width, glyphs)]
     return rows
+
+
+def answers_rows(run: Run, width: int) -> list[Row]:
+    """What the agent would then read, above the rows that change."""
+    state = run.state
+    if state.effect is not None:
+        lines = effect_lines(state.effect, width, run.glyphs)
+    else:
+        why = "Known once they are made: the model is asked when it is written, and not before."
+        lines = [*heading(EFFECT), *sentences([why], width, run.glyphs.dot, "$dim")]
+    return [*(Row((line,)) for line in (*lines, *heading("EVERY ROW THAT CHANGES"))), blank()]
 
 
 def report_rows(run: Run, panel: str, width: int, height: int) -> Sequence[Row]:
@@ -202,10 +218,12 @@ def mending(
     *,
     form: tuple[Field[MendState], ...] = (),
     asks: Callable[[MendState], bool] = lambda state: False,
+    foreseen: bool = True,
 ) -> Task[MendState]:
     """A task that plans a change set and writes it as one entry; `purpose` says in a few sentences what it is for.
 
     `asks`: a plan asks a service, so that one without it is shown first, and the real one is made when it is written.
+    `foreseen`: the plan without it says what the agent would read all the same.
     """
 
     def what_rows(run: Run, panel: str, width: int, height: int) -> Sequence[Row]:
@@ -216,11 +234,17 @@ def mending(
 
     def to_review(run: Run) -> None:
         engine, state, dry = run.engine, run.state, asks(run.state)
-        run.keep(step="review", plan=None, error=None, pace=RunProgress())
+        run.keep(step="review", plan=None, effect=None, error=None, pace=RunProgress())
+
+        def planned(made: ChangeSet) -> None:
+            run.set(plan=made, pace=RunProgress())
+            if made.changes and (foreseen or not dry):
+                ask_answers(run, made)
+
         run.work(
             "plan",
             lambda report, stop: plan(engine, state, dry, report, stop),
-            lambda made: run.set(plan=made, pace=RunProgress()),
+            planned,
             stopped=lambda: run.set(step="what", error=None, pace=RunProgress()),
         )
         run.paint()
@@ -237,6 +261,7 @@ def mending(
                 transfer.forget_answers(engine, made.action)
             return made, outcome
 
+        run.frame.stop_calls()  # what is still asked beside it
         run.keep(error=None, pace=RunProgress())
         run.work("run", call, lambda done: written(run, *done), stopped=lambda: halted(run))
         run.paint()
@@ -281,6 +306,20 @@ def mending(
                 back=lambda run: run.busy("run"),
             ),
         ),
+    )
+
+
+def ask_answers(run: Run, made: ChangeSet) -> None:
+    """Ask the saved cases and the last questions of a copy with the plan in it; nothing waits for that."""
+    engine = run.engine
+    run.set(effect=Progress("asking the questions again", 0, 0, "questions"))
+    run.work(
+        "answers",
+        lambda report, stop: effect_on_recall(engine, made, stop, report),
+        lambda effect: run.set(effect=effect),
+        failed=lambda error: run.set(effect=error),
+        stopped=lambda: run.set(effect=MemtuiError("It was stopped.")),
+        paced=False,
     )
 
 
@@ -412,4 +451,5 @@ VECTORS = mending(
     ),
     plan_vectors,
     asks=lambda state: True,
+    foreseen=False,
 )

@@ -55,7 +55,7 @@ class TransferScreen(BaseScreen):
     """The frame of a task; what is in it is the business of the task."""
 
     MODE = "transfer"
-    BESIDE = frozenset(("sums", "size", "begins", "estimate", "measure"))
+    BESIDE = frozenset(("sums", "size", "begins", "estimate", "measure", "answers"))
     OF_ROW = frozenset(
         ("look", "places", "page", "count", "stores", "plan", "trial", "preview", "rehearse", "run", "source")
     )
