@@ -129,7 +129,7 @@ class Engine:
         )
 
     def close(self) -> None:
-        """Let go of the store and of its journal; what was staged is gone. Twice is as good as once."""
+        """Let go of the store and of its journal; what was staged is gone. A second call does nothing."""
         self._held.drop()
         curator = self.__dict__.get("curate")
         if curator is not None:

@@ -82,7 +82,7 @@ def connecting() -> Sheet:
     print_it = tuple(SheetLine(each, f"{command} {each}") for each in HOSTS)
     paste_it = tuple(SheetLine(each, WHERE[each]) for each in HOSTS)
     then = (
-        SheetLine("calls", "0 Agents shows them as they come"),
+        SheetLine("calls", "Agents shows them as they come"),
         SheetLine("OpenClaw", "an agent of its own needs nothing: open the store that it uses"),
     )
     sections = [

@@ -186,3 +186,52 @@ def test_one_word_stands_for_one_thing(say: str) -> None:
 
 def test_a_screen_reports_and_does_not_comfort_or_scold() -> None:
     assert [f"{name}: {text}" for name, text in texts() if MODEST.search(text)] == []
+
+
+DOES = (
+    "takes? opens? closes? shows? clears? narrows? goes makes? says copies lists? lets pauses? puts asks? "
+    "looks? runs? does compares? chooses? brings? stops? writes? undoes marks? leaves turns? scrolls? what every"
+).replace(" ", "|")
+
+PLACES = "Home Browse Recall Lifecycle Transfer Journal Capture Audit Health Agents".replace(" ", "|")
+
+WRITTEN = re.compile(
+    r"(?:^|[ ;:,.(])(?:[Ee]nter|[Ee]sc|[Ee]scape|bksp|ctrl\+\w|\^[a-z]|(?<!-)\b[C-HJ-RT-Zb-hj-z]|[/<>?]) "
+    rf"(?:{DOES})\b|\b[Pp]ress [A-Zb-z/^]\b|^ ?[a-zA-Z]  [a-z]|\b\d (?:{PLACES})\b"
+)
+"""A key and what it does. Tab is not among them: nobody can give it to something else."""
+
+FIXED = {
+    "enter take   ": "a line of text takes it itself",
+    "enter open   ": "a line of text takes it itself",
+    "enter run   ": "a line of text takes it itself",
+    "esc shows all": "the line of text that narrows a list takes it itself",
+    "escape shows all again": "the line of text that narrows a list takes it itself",
+}
+
+
+def test_a_key_that_is_written_into_a_text_is_found() -> None:
+    for wrong in (
+        "enter shows it",
+        "it is there. y copies it",
+        "u  take it back",
+        "Press R to reload",
+        "7 Capture keeps it",
+    ):
+        assert WRITTEN.search(wrong), wrong
+    for right in ("{} shows it", "B better in 3", "a list", "press {} again", "version 7, Capture made it"):
+        assert not WRITTEN.search(right), right
+
+
+def test_a_sentence_of_a_screen_takes_its_keys_from_the_actions() -> None:
+    """A key that was changed, by a preset or by keys.toml, would make a lie of it: "{journal.undo} takes it back"."""
+    used: set[str] = set()
+    found = [
+        f"{name}: {text}"
+        for name, text in texts()
+        if name.startswith(("memtui/tui/", "actions.toml"))
+        and WRITTEN.search(text)
+        and WRITTEN.search(_without(text, FIXED, used))
+    ]
+    assert found == []
+    assert set(FIXED) - used == set(), "no longer exceptions"

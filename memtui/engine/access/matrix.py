@@ -122,7 +122,7 @@ class BrokenRule:
     cell: Cell
 
     def as_json(self) -> dict[str, Any]:
-        """For the command line."""
+        """Return it as the command line prints it."""
         return {
             "rule": f"deny: {self.rule.agent} {self.rule.scope}",
             "line": self.rule.line,
@@ -155,7 +155,7 @@ class CellChange:
         return f"{after.agent} {can} into {_named(after.scope)}"
 
     def as_json(self) -> dict[str, Any]:
-        """For the command line."""
+        """Return it as the command line prints it."""
         return {"before": self.before.as_json(), "after": self.after.as_json(), "secrets": self.secrets}
 
 

@@ -90,7 +90,7 @@ class CaseResult:
         return not (self.missing or self.surplus or self.error)
 
     def as_json(self) -> dict[str, Any]:
-        """For the command line."""
+        """Return it as the command line prints it."""
         told = {"passed": self.passed, "missing": list(self.missing), "surplus": list(self.surplus)}
         return {**self.case.as_json(), **told, "error": self.error}
 

@@ -148,7 +148,7 @@ def otherwise(
     settings: Sequence[tuple[str, Any]] = SETTINGS,
     cancel: CancelToken | None = None,
 ) -> tuple[Otherwise, ...]:
-    """Each setting over all the runs: replays with the answers that were given, and no new question."""
+    """Replay all the runs under each setting, with the answers that were given; no new question is asked."""
     found = []
     for name, value in settings:
         again, unknown = under_settings(runs, engine, {name: value}, cancel)

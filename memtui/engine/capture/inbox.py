@@ -63,7 +63,7 @@ class Item:
         return "nothing is stored; the same sentence is not proposed again"
 
     def as_json(self) -> dict[str, Any]:
-        """For the command line."""
+        """Return it as the command line prints it."""
         return asdict(self)
 
 

@@ -35,7 +35,7 @@ class Remedy:
     note: str = ""
 
     def as_json(self) -> dict[str, Any]:
-        """For the command line."""
+        """Return it as the command line prints it."""
         return {
             "setting": self.setting,
             "before": self.before,

@@ -112,7 +112,7 @@ class Case:
 def case_id(
     query: str, scopes: tuple[str, ...] | None, category: str | None, agent: str, everyone: bool = False
 ) -> str:
-    """The same question under the same filters is the same case."""
+    """Return the id of a case: the same question under the same filters has the same one."""
     named = "*" if everyone else "\0".join(scopes) if scopes is not None else "-"
     parts = [query, named, category or "-", agent]
     return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:12]

@@ -313,7 +313,7 @@ def _answer(case: Case, setup: CaseSetup, ask: Ask, known: Known, k: int, now_ms
 
 
 def compare(a: CaseReport, b: CaseReport) -> CaseReport:
-    """`a` with `b` beside it: the paired test on nDCG (silence for silent cases), and the cases that flip."""
+    """Return `a` with `b` beside it: the paired test on nDCG (silence for silent cases), and the cases that flip."""
     pairs = [
         (x.case, _value(x.measures), _value(y.measures))
         for x, y in zip(a.answers, b.answers, strict=True)

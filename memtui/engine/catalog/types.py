@@ -113,7 +113,7 @@ class StoreInfo:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something about a store that a person may want to look at or mend.
+    """Something about a store that a person may want to look at or fix.
 
     `severity` is "error" (agents lose memories), "warning" or "info". `title` continues `count`:
     "3" "memories without a scope". `filter` lists the rows in the filter language, empty where

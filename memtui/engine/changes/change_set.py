@@ -97,7 +97,7 @@ class Conflict:
     fields: tuple[FieldConflict, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        """For the command line."""
+        """Return it as the command line prints it."""
         fields = [
             {"field": each.field, "before": each.before, "mine": each.mine, "theirs": each.theirs}
             for each in self.fields

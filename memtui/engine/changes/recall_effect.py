@@ -77,7 +77,7 @@ class AnswerRow:
         )
 
     def as_json(self) -> dict[str, Any]:
-        """For the command line."""
+        """Return it as the command line prints it."""
         return {
             "id": self.id,
             "rank_before": self.rank_before,
@@ -130,7 +130,7 @@ class AnswerChange:
         return tuple(row for row in self.rows if row.moved)
 
     def as_json(self) -> dict[str, Any]:
-        """For the command line."""
+        """Return it as the command line prints it."""
         return {
             "query": self.query,
             "saved": self.saved,
@@ -155,7 +155,7 @@ class CasesKept:
     """Cases whose first expected memory comes back further down: question, place before and after."""
 
     def as_json(self) -> dict[str, Any]:
-        """For the command line."""
+        """Return it as the command line prints it."""
         return {
             "cases": self.cases,
             "right_before": self.right_before,
@@ -182,7 +182,7 @@ class RecallEffect:
     """What it does to questions that were asked only because none of the others is answered differently."""
 
     def as_json(self) -> dict[str, Any]:
-        """For the command line."""
+        """Return it as the command line prints it."""
         return {
             "asked": self.asked,
             "failed": self.failed,

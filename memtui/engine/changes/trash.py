@@ -32,7 +32,7 @@ class TrashedMemory:
     """The journal entry that discarded it; None for one that the agent archived."""
 
     def as_json(self) -> dict[str, Any]:
-        """For the command line."""
+        """Return it as the command line prints it."""
         return {
             "id": self.id,
             "text": self.title,

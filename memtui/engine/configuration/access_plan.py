@@ -20,7 +20,7 @@ _QUOTED = 160
 
 
 def plan_access(config: Configuration, agent: str, scopes: Sequence[str] | None) -> tuple[SettingChange, ...]:
-    """An agent's list of scopes becomes this one, word for word and in this order; None takes the list away.
+    """Plan an agent's list of scopes, word for word and in this order; None takes the list away.
 
     Where the configuration writes the agent's name with space around it, that entry is changed: the plugin trims
     it, too, and of several the last counts. Raises UsageError for an agent that cannot have a list and for a

@@ -58,7 +58,7 @@ class Consequence:
     detail: Mapping[str, Any] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
-        """For the command line."""
+        """Return it as the command line prints it."""
         return {"kind": self.kind, "sentence": self.sentence, "grave": self.grave, **self.detail}
 
 

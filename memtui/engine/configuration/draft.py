@@ -102,14 +102,14 @@ def draft_plan(
     config: Configuration, plan: ConfigPlan, changes: Sequence[SettingChange], *, store: Store | None = None,
     environ: Mapping[str, str],
 ) -> ConfigDraft:  # fmt: skip
-    """A plan's changes, of which some may have been left out or turned."""
+    """Work out what a plan's changes bring; some of them may have been left out or changed."""
     return draft_of(
         config, changes, name=plan.name, title=plan.title, keys=plan.keys, store=store, environ=environ
     )
 
 
 def plan_option(config: Configuration, option: Option, value: Any) -> tuple[SettingChange, ...]:
-    """One setting becomes `value`; REMOVED takes it out, so that the default counts. Empty where it is so already.
+    """Plan one setting; REMOVED takes it out, so that the default counts. Empty where it is so already.
 
     Raises UsageError for a key that is written out.
     """

@@ -84,7 +84,7 @@ class Flight:
         return sum(not (each.then if then else each.now) for each in self.questions)
 
     def as_json(self) -> dict[str, Any]:
-        """For the command line."""
+        """Return it as the command line prints it."""
         return {
             "asked": len(self.questions),
             "failed": self.failed,

@@ -434,7 +434,7 @@ def block_under(config: Configuration, changes: Sequence[SettingChange]) -> dict
 
 
 def settings_under(config: Configuration, changes: Sequence[SettingChange]) -> dict[str, Any]:
-    """The same by dotted path."""
+    """Return the plugin's settings once the changes are made, by dotted path."""
     out: dict[str, Any] = {}
 
     def walk(node: Mapping[str, Any], path: tuple[str, ...]) -> None:

@@ -46,7 +46,7 @@ class Problem:
     file: str = ""
 
     def as_json(self) -> dict[str, Any]:
-        """For the command line."""
+        """Return it as the command line prints it."""
         return {
             "rule": self.rule,
             "severity": self.severity,

@@ -146,7 +146,7 @@ def session_file(
     slug: str | None,
     said: str | None,
 ) -> SessionFile:
-    """Name and text. Without a slug the name ends in the hour and minute of UTC."""
+    """Return name and text of a session's file. Without a slug the name ends in the hour and minute of UTC."""
     at = datetime.fromtimestamp(at_ms / 1000, UTC)
     name = f"memory/{at:%Y-%m-%d}-{slug or at.strftime('%H%M')}.md"
     lines = [

@@ -140,12 +140,12 @@ class Comparison:
 
     @property
     def left(self) -> tuple[RankFlow, ...]:
-        """In A only."""
+        """The memories that only A returned."""
         return tuple(flow for flow in self.flows if flow.rank_b is None)
 
     @property
     def entered(self) -> tuple[RankFlow, ...]:
-        """In B only."""
+        """The memories that only B returned."""
         return tuple(flow for flow in self.flows if flow.rank_a is None)
 
 

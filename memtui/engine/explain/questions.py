@@ -66,7 +66,7 @@ def why_not_in(
     on_verdict: OnVerdict | None = None,
     cancel: CancelToken | None = None,
 ) -> Verdict:
-    """The same for a recall that ran already.
+    """Return why a memory did not come back in a recall that ran already.
 
     `on_verdict` hears of the ladder first, then of each change.
     """

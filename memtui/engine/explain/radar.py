@@ -189,7 +189,7 @@ class Disagreement:
     newer_text: str
 
     def as_json(self) -> dict[str, Any]:
-        """For the command line."""
+        """Return it as the command line prints it."""
         return {name: getattr(self, name) for name in self.__slots__}
 
 

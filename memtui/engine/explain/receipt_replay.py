@@ -36,7 +36,7 @@ class Difference:
     now: Any
 
     def as_json(self) -> dict[str, Any]:
-        """For the command line."""
+        """Return it as the command line prints it."""
         return {"what": self.what, "where": self.where, "was": self.was, "now": self.now}
 
 

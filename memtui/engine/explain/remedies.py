@@ -62,7 +62,7 @@ class MemoryRemedy:
         return len(self.effect.cases.worse)
 
     def as_json(self) -> dict[str, Any]:
-        """For the command line."""
+        """Return it as the command line prints it."""
         return {
             "name": self.name,
             "title": self.title,

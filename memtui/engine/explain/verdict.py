@@ -111,7 +111,7 @@ class IdleKnob:
     why: str
 
     def as_json(self) -> dict[str, str]:
-        """As in the command-line contract."""
+        """Return it as the command-line contract has it."""
         return {"knob": self.knob, "why": self.why}
 
 

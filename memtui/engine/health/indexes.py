@@ -88,7 +88,7 @@ class IndexReport:
         return (TableStep("index-text"),) if words else (TableStep("drop-index", self.index.name),)
 
     def as_json(self) -> dict[str, Any]:
-        """For the command line."""
+        """Return it as the command line prints it."""
         each = self.index
         return {
             "name": each.name,

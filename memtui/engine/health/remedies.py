@@ -65,7 +65,7 @@ class RemedyPlan:
 
 
 def plan_remedy(patient: Patient, finding: HealthFinding) -> RemedyPlan:
-    """What would be written to mend a finding; nothing is. A remedy that a person must carry out says so."""
+    """Plan what would be written to fix a finding; nothing is. A remedy that a person must carry out says so."""
     engine = patient.engine
     if engine is None:
         return RemedyPlan(finding, refusal=finding.remedy)

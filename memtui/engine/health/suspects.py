@@ -39,7 +39,7 @@ class Suspect:
     scope: str | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """For the command line."""
+        """Return it as the command line prints it."""
         return {
             "id": self.id,
             "kind": self.kind,

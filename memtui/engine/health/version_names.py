@@ -42,7 +42,7 @@ class NamedVersion:
         return None if self.tag else self.time_ms + KEPT_DAYS * DAY_MS
 
     def as_json(self) -> dict[str, Any]:
-        """For the command line."""
+        """Return it as the command line prints it."""
         return {
             "version": self.version,
             "name": self.name,

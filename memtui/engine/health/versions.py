@@ -199,7 +199,7 @@ class WholeRestore:
         )
 
     def as_json(self) -> dict[str, Any]:
-        """For the command line."""
+        """Return it as the command line prints it."""
         return {
             "version": self.version,
             "newest": self.newest,

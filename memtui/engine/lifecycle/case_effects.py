@@ -37,7 +37,7 @@ class SweepEffect:
     """The questions that get other memories, or the same in another order."""
 
     def as_json(self) -> dict[str, Any]:
-        """For the command line."""
+        """Return it as the command line prints it."""
         return {
             "cases": self.cases,
             "before": dict(self.before),
@@ -215,7 +215,7 @@ class CaseLoss:
     """What it is lost by; None where that was not looked at."""
 
     def as_json(self) -> dict[str, Any]:
-        """For the command line."""
+        """Return it as the command line prints it."""
         return {
             "case": self.case,
             "query": self.query,

@@ -363,7 +363,7 @@ class ReviewProgress:
         self.path = path
 
     def decisions(self) -> dict[str, Decision]:
-        """By memory id, the oldest first. Raises MemtuiError when the file is none of ours."""
+        """The decisions by memory id, the oldest first. Raises MemtuiError when the file is none of ours."""
         try:
             value = json.loads(self.path.read_text(encoding="utf-8"))
         except FileNotFoundError:

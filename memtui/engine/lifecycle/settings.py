@@ -99,14 +99,14 @@ class LifecycleSettings:
 
     @property
     def decay(self) -> DecayParams:
-        """The same for the decay engine."""
+        """The values that the decay engine takes."""
         from memtui.engine.decay.decay import DecayParams
 
         return DecayParams(**self._block("decay"))
 
     @property
     def tier(self) -> TierParams:
-        """The same for the tier manager."""
+        """The values that the tier manager takes."""
         from memtui.engine.decay.tiers import TierParams
 
         return TierParams(**self._block("tier"))

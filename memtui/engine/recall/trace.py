@@ -109,7 +109,7 @@ class Failure:
         return "embedding failed: the agent got nothing"
 
     def as_json(self) -> dict[str, str]:
-        """As in the command-line contract."""
+        """Return it as the command-line contract has it."""
         return {"stage": self.stage, "reason": self.reason}
 
 
@@ -166,7 +166,7 @@ class Asker:
         return self.how == "everything" and bool(self.agent)
 
     def as_json(self) -> dict[str, Any]:
-        """For the command line."""
+        """Return it as the command line prints it."""
         return {
             "agent": self.agent or None,
             "how": self.how,
@@ -241,7 +241,7 @@ class Confidence:
         return f"{told}, {'what' if self.beside else 'nothing that'} was said beside it came back too"
 
     def as_json(self) -> dict[str, Any]:
-        """For the command line."""
+        """Return it as the command line prints it."""
         return {
             "memory": self.memory,
             "probability": self.number,

@@ -40,7 +40,7 @@ Files = Mapping[int, tuple[bytes, ...]]
 
 
 def kept_folder(state: Path) -> Path:
-    """The folder of all files, below memtui's state folder."""
+    """Return the folder of the kept vectors, below memtui's state folder."""
     return state / "vectors"
 
 
@@ -177,7 +177,7 @@ def kept_vector_bytes(state: Path) -> int:
 
 
 def drop_kept_vectors(state: Path) -> None:
-    """Remove them; those of a store are kept again when it is searched."""
+    """Remove the kept vectors; those of a store are kept again when it is searched."""
     for _, _, path in _listed(kept_folder(state)):
         path.unlink(missing_ok=True)
 

@@ -325,7 +325,7 @@ def plan_missing_vectors(
 
 
 def forget_answers(engine: Engine, action: str) -> None:
-    """A plan with this action was applied: what services made for it is in the store and need not be kept."""
+    """Forget what services made for a plan with this action: it was applied, and is in the store."""
     from memtui.engine.transfer.importing.run import forget_vectors
 
     if action == "reembed":
@@ -341,7 +341,7 @@ def forget_answers(engine: Engine, action: str) -> None:
 def make_migrator(
     engine: Engine, form: Form, *, scope: str | None = None, source: Path | None = None
 ) -> Migrator:
-    """Making a store of another form (`migrate.FORMS`) out of this one, or of that in the folder `source`."""
+    """Return what makes a store of another form (`migrate.FORMS`) of this one, or of that in the folder `source`."""
     from memtui.engine.transfer.migration import Migrator, request_for
 
     source = source or engine.store.folder
@@ -353,7 +353,7 @@ def make_migrator(
 
 
 def reembed_job(engine: Engine) -> ReembedJob:
-    """Re-embedding: its cost, a rehearsal, the run, the switch and the way back."""
+    """Return the job of re-embedding: its cost, a rehearsal, the run, the switch and the way back."""
     from memtui.engine.transfer.reembed.job import ReembedJob
 
     return ReembedJob(

@@ -169,7 +169,7 @@ class FieldLoss:
     example: str = ""
 
     def as_json(self) -> dict[str, Any]:
-        """For the command line."""
+        """Return it as the command line prints it."""
         example = {"example": self.example} if self.example else {}
         return {"field": self.field, "rows": self.rows, "what": self.what, **example}
 

@@ -61,7 +61,7 @@ class DayRules:
         return "by today's rules: those of that day are not known"
 
     def as_json(self) -> dict[str, Any]:
-        """For the command line."""
+        """Return it as the command line prints it."""
         return {
             "basis": self.basis,
             "file": self.file or None,

@@ -147,7 +147,7 @@ class LeakReport:
         return f"{len(self.leaks)} found, {looked}{then}; {UNSEEN}."
 
     def as_json(self) -> dict[str, Any]:
-        """For the command line."""
+        """Return it as the command line prints it."""
         return {
             "sentence": self.sentence,
             "looked": dict(self.looked),

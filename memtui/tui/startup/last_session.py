@@ -90,7 +90,7 @@ async def look_for_mishaps(app: SessionApp, engine: Engine) -> None:
     if interrupted:
         _offer(app, frame.staging, interrupted)
     elif lock.stale:
-        app.say(f"The write lock is {lock.phrase}; see the Journal (6) before you change anything.", "error")
+        app.say(f"The write lock is {lock.phrase}; see the Journal before you change anything.", "error")
 
 
 def _offer(app: SessionApp, staging: ChangeRequests, interrupted: list[Interrupted]) -> None:

@@ -258,7 +258,7 @@ def left_out(store: Store, form: str, wanted: tuple[str, ...]) -> frozenset[str]
 
 
 def parse_fields(text: str) -> tuple[str, ...]:
-    """Names with commas between them."""
+    """Return the names in a text that has commas between them."""
     return tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
 
 

@@ -217,7 +217,7 @@ class Reembedded:
     """How many of the sample are their own nearest neighbour in the new table."""
 
     def as_json(self) -> dict[str, Any]:
-        """For the command line."""
+        """Return it as the command line prints it."""
         return {
             "folder": str(self.folder),
             "model": self.model,

@@ -49,7 +49,7 @@ class Rehearsal:
     """What the agent would read otherwise, of the saved questions and those asked last, place by place."""
 
     def as_json(self) -> dict[str, Any]:
-        """For the command line."""
+        """Return it as the command line prints it."""
         cost = self.estimate.cost
         return {
             "schema": "memtui.rehearsal.v1",

@@ -79,7 +79,7 @@ def completions(text: str, cwd: Path) -> tuple[GivenPath, ...]:
 
 
 def common_start(places: Iterable[GivenPath]) -> str:
-    """How far all of them begin alike."""
+    """Return the beginning that all of the names share."""
     return os.path.commonprefix([each.path for each in places])  # noqa: RUF071 - characters, not folders
 
 

@@ -386,7 +386,7 @@ class AgentsScreen(BaseScreen):
         name = self._client()
         row = next((each for each in self.state.clients if each.name == name), None)
         if row is None or row.client is None or not row.client.token_hash:
-            self.flash("it has no token to take away: F in rights pauses it", "note")
+            self.flash("it has no token to revoke: {agents.follow} in rights pauses it", "note")
             return
 
         def answered(yes: str | None) -> None:
@@ -461,7 +461,8 @@ class AgentsScreen(BaseScreen):
             if words is not None:
                 self._have(words=words)
 
-        hint = "Words that must all be in a call: its client, tool, outcome, ids; -word must not be. Escape clears."
+        hint = "Words that must all be in a call: its client, tool, outcome, ids; -word must not be. "
+        hint += f"{host(self).keys.cap('agents.back')} on the list shows all again."
         self.app.push_screen(TextPrompt("Only these calls", hint, self.state.words), worded)
 
     def action_zoom(self) -> None:

@@ -175,7 +175,7 @@ def feed(state: AgentsState, width: int, look: Look) -> list[Row]:
     if rows:
         return rows
     if state.words:
-        return [line(" no call has these words: / narrows, esc clears", "$dim")]
+        return [line(" no call has these words", "$dim")]
     return [line(" no call yet", "$dim"), *(fact(name, said, width, "$dim") for name, said in TO_BEGIN)]
 
 
@@ -356,11 +356,11 @@ def edited(state: AgentsState, width: int, look: Look) -> list[Row]:
         return [
             line(f" {one_line(name)} is let in; its token, shown once:", "bold $foreground"),
             fact("token", token, width, "bold $primary", most=4),
-            line(" only its hash is kept. y copies it", "$dim"),
+            line(" only its hash is kept: copy it now", "$dim"),
         ]
     row = state.who
     if row is None:
-        return [line(" enter lets a client in: a name, then its token is told once", "$dim")]
+        return [line(" to let a client in: its name, then its token is shown once", "$dim")]
     reads, writes, rate = told_rights(row)
     rows = [fact("reads", reads, width), fact("writes", writes, width), fact("a minute", rate, width)]
     plan = state.plan

@@ -254,7 +254,7 @@ def change(state: AuditState, width: int, look: Look) -> list[Row]:
         if mend.value:
             rows.append(fact("", mend.words, width, "$stale", most=2))
     if len(rows) == 1:
-        rows.append(line(" nothing is chosen: enter on a row says what becomes of it", "$dim"))
+        rows.append(line(" nothing is chosen: open a row to say what becomes of it", "$dim"))
     if kept:
         rows.append(fact("leaves", f"{counted(kept, 'row')} as they are", width, "$dim"))
     left = f"{counted(len(found.files), 'file')} and {counted(len(found.turns), 'turn')}"
@@ -294,7 +294,7 @@ def live(state: AuditState, width: int, look: Look) -> list[Row]:
     if rows:
         return rows
     told = (
-        "Paused: F goes on, and shows what was written meanwhile."
+        "Paused: what is written meanwhile shows when it goes on."
         if state.paused
         else "What agents store, change and are given shows here within two seconds, newest first; what was before is "
         "in Journal and Health."

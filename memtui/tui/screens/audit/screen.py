@@ -566,7 +566,8 @@ class AuditScreen(BaseScreen):
                 self.repaint()
 
         hint = (
-            "Words that must all be in a row's kind, scope, id or preview; -word must not be. Escape clears."
+            "Words that must all be in a row's kind, scope, id or preview; -word must not be. "
+            f"{host(self).keys.cap('audit.back')} on the list shows all again."
         )
         self.app.push_screen(TextPrompt("Only these", hint, self.state.words), worded)
 

@@ -177,7 +177,7 @@ class SavedViews(Widget):
                 )
             else:
                 self._change_views(partial(_with, name, now))
-                self._say(f"saved as {name}; w or / in the palette brings it back")
+                self._say(f"saved as {name}; {{browse.views}} or the palette brings it back")
 
         hint = "A name for this filter, these scopes and this order. A view of that name is replaced."
         self.app.push_screen(TextPrompt("Save this list", hint, self.name_of(now)), named)

@@ -75,7 +75,7 @@ def difference(state: HealthState, width: int, look: Look) -> list[Row]:
     rows = labelled(lines, width)
     rows += _answers(state, width, look)
     if state.difference is None:
-        return [*rows, *labelled([("", "enter shows what differs from the version before")], width)]
+        return [*rows, *labelled([("", "open it to see what differs from the version before")], width)]
     if not state.difference:
         rows += labelled([("", "no row differs")], width)
     for each in state.difference[:500]:

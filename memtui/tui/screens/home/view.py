@@ -234,7 +234,7 @@ def newest_rows(
 ) -> list[LinkRow]:
     """The newest memories, one a line."""
     if not memories:
-        ways = "nothing yet: 5 Transfer brings memories in, 7 Capture reads a conversation, 0 Agents says who is there"
+        ways = "nothing yet: Transfer brings memories in, Capture reads a conversation, Agents says who is connected"
         return [
             LinkRow(line) for line in Content.styled(ways, "$dim").wrap(max(12, width - 1))[: max(1, height)]
         ]

@@ -233,7 +233,7 @@ class BisectScreen(BaseScreen):
             rows.repaint()
         panel.headline(which="#1 on top" if said is None else "")
         self.query_one("#versions", Panel).headline(
-            which="version   rank", where="enter compares it with now"
+            which="version   rank", where="{rows.open} compares it with now"
         )
         self.query_one(LayoutContainer).rearrange()
         self.refresh_bindings()

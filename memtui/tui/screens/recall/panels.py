@@ -106,7 +106,7 @@ class StagesPanel(BoundPanel[RecallState]):
         what = "Stages"
         if said and state.phase != "running":  # no row to spare for a note: it stands in the rule
             what = crop(f"Stages  {said[0].plain}", max(8, width - 24), app.glyphs.ellipsis)
-        where = "" if narrow else "enter what it dropped"
+        where = "" if narrow else "{rows.open} what it dropped"
         self.headline(what=what, which=columns(table.size.width or width), where=where)
 
     @on(RowList.Highlighted)
@@ -117,7 +117,7 @@ class StagesPanel(BoundPanel[RecallState]):
         stage = next((s for s in stages.ran(trace) if s.name == event.key), None) if trace else None
         if stage is not None and self.app.size.width >= NORMAL_WIDTH:
             said = one_line(stage.note) if stages.warns(stage) else present.limits(stage)
-            self.headline(where=said[:40] or "enter what it dropped")
+            self.headline(where=said[:40] or "{rows.open} what it dropped")
 
 
 class ListPanel(BoundPanel[RecallState]):
@@ -250,7 +250,7 @@ class WhyPanel(BoundPanel[RecallState]):
         if width >= NORMAL_WIDTH and memory is not None:
             room = max(8, (self.outer_size.width or width) - len(who) - mark.cell_length - 14)
             who = f"{who}  {crop(one_line(memory.text)[:400], room, glyphs.ellipsis)}"
-        self.headline(what=who, which=mark, where="" if width < NORMAL_WIDTH else "enter every stage")
+        self.headline(what=who, which=mark, where="" if width < NORMAL_WIDTH else "{rows.open} every stage")
 
 
 class MemoryPanel(BoundPanel[RecallState]):

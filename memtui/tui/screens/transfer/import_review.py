@@ -113,6 +113,8 @@ def list_heading(state: ImportState) -> Heading:
     wanted = reduce.counts(state).get(import_review_view.group_of(state.view), 0)
     some = f"{full(wanted)} of " if wanted != total else ""
     places = import_review_view.places(state.page, total)
+    if state.page is not None and total > len(state.page.items):
+        keys = f"{keys}   {{wizard.earlier}} {{wizard.later}} page".lstrip()
     return Heading(what, f"{import_review_view.meaning(state.view)}   {some}{places}", keys)
 
 

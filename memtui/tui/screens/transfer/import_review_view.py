@@ -370,4 +370,4 @@ def places(page: PlanPage | None, total: int) -> str:
     """Which records of how many are listed."""
     if page is None or total <= len(page.items):
         return full(total)
-    return f"{full(page.offset + 1)} to {full(page.offset + len(page.items))} of {full(total)}  < >"
+    return f"{full(page.offset + 1)} to {full(page.offset + len(page.items))} of {full(total)}"

@@ -106,7 +106,7 @@ def took(run: Run, text: str) -> None:
     if not paths:
         run.frame.focus_list("a")
     elif not paths[0].exists():
-        error = MemtuiError(f"There is no file or folder {paths[0]}.", fix="Check it; Tab completes a path.")
+        error = MemtuiError(f"There is no file or folder {paths[0]}.", fix="Check how it is written.")
         run.set(found=DetectedSources(text, error=error))
     elif paths[0].is_dir() and not text.rstrip().endswith("/"):
         run.work(

@@ -99,7 +99,7 @@ def _run(run: Run, width: int) -> list[Row]:
     rows = [*text_rows(_how(run), width, "bold $foreground"), blank()]
     for each in _agreeing(run):
         rows += warning_rows(each, width, glyphs)
-    once = "One commit: it is wholly there or not at all. {transfer.undo} takes it back afterwards."
+    once = "Written at once: wholly there or not at all. {transfer.undo} takes it back afterwards."
     return [*rows, *text_rows(run.words(once), width, "$dim")]
 
 
@@ -120,8 +120,12 @@ def _agreeing(run: Run) -> list[str]:
 
 
 def _how(run: Run) -> str:
-    key = "Y, when the agent is stopped," if run.engine.curate.access.verdict == "confirm" else "y"
-    return f"{key} writes it."
+    key = (
+        "{transfer.stopped}, when the agent is stopped,"
+        if run.engine.curate.access.verdict == "confirm"
+        else "{transfer.write}"
+    )
+    return run.words(f"{key} writes it.")
 
 
 def writable(run: Run, *, confirmed: bool) -> bool:
@@ -238,7 +242,7 @@ def report_rows(run: Run, panel: str, width: int, height: int) -> Sequence[Row]:
     ]
     ways = [("browse", "look at them in Browse"), ("again", "import something else")]
     if undoable(run, "", ""):  # never the first: there the cursor rests
-        ways.append(("undo", "u  take it back, all of it"))
+        ways.append(("undo", "take it back, all of it"))
     rows += [Row((Content.styled(f" {text}", "$foreground"),), f"way:{name}") for name, text in ways]
     rows.append(blank())
     known = state.plan.warnings if state.plan is not None else []

@@ -76,7 +76,7 @@ def estimate_rows(state: ReembedState, width: int, glyphs: Glyphs) -> list[Row]:
         else f"about {time_span(cost.seconds)}, measured on a sample"
     )
     dims = f"{full(found.dims_before)} now, {full(found.dims) if found.dims else 'not known'} then"
-    same = warning_rows("This is the store's model already: enter chooses another.", width, glyphs)
+    same = warning_rows("This is the store's model already: choose another.", width, glyphs)
     return [
         *([*same, blank()] if now == state.model else []),
         fact_row("model now", now or "not known", width, glyphs),

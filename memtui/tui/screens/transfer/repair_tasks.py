@@ -150,7 +150,7 @@ def report_rows(run: Run, panel: str, width: int, height: int) -> Sequence[Row]:
         fact_row("journal", f"entry {full(outcome.entry)}", width, glyphs),
         blank(),
     ]
-    undo = [] if state.undone else [Row((Content(" u  take it back, all of it"),), "way:undo")]
+    undo = [] if state.undone else [Row((Content(" take it back, all of it"),), "way:undo")]
     return [*rows, Row((Content(" back to the start"),), "way:start"), *undo]
 
 
