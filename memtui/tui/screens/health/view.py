@@ -163,7 +163,7 @@ def _named(state: HealthState, width: int, room: int, look: Look) -> list[Row]:
     known = [state.rows[each] for each in ids[:MOST_NAMED] if each in state.rows]
     if not known or room < LEAST_NAMED:
         return []
-    head = f" {counted(len(ids), 'memory', 'memories')}   b shows them in Browse"
+    head = f" {counted(len(ids), 'memory', 'memories')}"
     rows = [Row((Content(),)), Row((Content.styled(head, "bold $heading"),))]
     for each in known[: room - 3]:
         plain = bool(each.scope) and each.scope == (each.scope or "").strip()
