@@ -57,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--to", metavar="PLACE", type=_place, help="folder or URI of the second table (default: beside)"
     )
     parser.add_argument(
-        "--rehearse", action="store_true", help="saved and last questions, old model against new"
+        "--rehearse", action="store_true", help="cases and last questions, old model against new"
     )
     parser.add_argument("--sample", type=int, metavar="N", help="rehearse: how many memories (default 1000)")
     add_cluster_arguments(parser, "the vectors")

@@ -86,7 +86,7 @@ def _print(
     if effect is None:
         return
     count = len(effect.changed)
-    print_text(f"saved questions: {count} of {effect.cases} answered differently")
+    print_text(f"cases: {count} of {effect.cases} answered differently")
     for name in ("recall", "ndcg"):
         before, after = effect.before.get(name), effect.after.get(name)
         if before is not None and after is not None:

@@ -93,6 +93,14 @@ GLOSSARY = {
             "query LIKE ?": "a column",
         },
     ),
+    "case": Word(
+        r"[Ss]aved questions?",
+        {
+            "saved questions: run, compared": "what a case is",
+            "saved questions, and how well": "what a case is",
+        },
+    ),
+    "in, a place": Word(r"on (?:Home|Browse|Recall|Lifecycle|Transfer|Capture|Audit|Health)", {}),
     "finding": Word(r"[Ii]ssues?", {}),
     "take back": Word(r"revert(?:s|ed)?|roll(?:s|ed)? back", {}),
     "provider, service": Word(r"[Bb]ackends?", {}),

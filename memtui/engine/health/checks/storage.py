@@ -126,7 +126,7 @@ def _too_new(patient: Patient) -> Seen | None:
     if newest is None or newest <= _NEWEST_FOR_PRO:
         return None
     return Seen(
-        f"the data is of format {newest[0]}.{newest[1]}; the plugin's engine reads up to 2.1 and dies of it",
+        f"the data is of format {newest[0]}.{newest[1]}; the plugin's engine reads up to 2.1 and crashes on it",
         1,
         detail={"format": f"{newest[0]}.{newest[1]}"},
     )
@@ -170,7 +170,7 @@ CHECKS = (
     ),
     Check(
         "D40", "data format", "facts", "S1", "lost",
-        "the agent's process dies when it opens the table",
+        "the agent's process crashes when it opens the table",
         "copy the memories into a new table of format 2.0: memtui migrate", _too_new, how="stop",
         safe=False, reversible=True, back="the old table stays",
     ),

@@ -95,7 +95,7 @@ def rehearse(
     """
     if not cases and not last:
         raise UsageError(
-            "There are no saved questions to rehearse with, and nothing was asked yet.",
+            "There are no cases to rehearse with, and nothing was asked yet.",
             fix='Add some with: memtui cases add "..." --expect ID.',
         )
     work.mkdir(parents=True, exist_ok=True)

@@ -565,10 +565,7 @@ class AuditScreen(BaseScreen):
                 self.state = replace(self.state, words=words)
                 self.repaint()
 
-        hint = (
-            "Words that must all be in a row's kind, scope, id or preview; -word must not be. "
-            f"{host(self).keys.cap('audit.back')} on the list shows all again."
-        )
+        hint = "Words that must all be in a row's kind, scope, id or preview; -word must not be."
         self.app.push_screen(TextPrompt("Only these", hint, self.state.words), worded)
 
     def action_reveal(self) -> None:

@@ -312,7 +312,7 @@ class CasesScreen(BaseScreen):
         if not state.empty:
             return None
         choices = [
-            Choice("back", "mark what came back on Recall", _MARKS),
+            Choice("back", "mark what came back in Recall", _MARKS),
             Choice("import", "take cases from a file", "JSON lines", key="cases.import"),
         ]
         if state.book.demo:

@@ -207,7 +207,7 @@ class Acting(BoundPart[LifecycleState]):
         else:
             other = next((reason.other for reason in card.reasons if reason.other), "")
             if not other:
-                self.flash("Nothing says what to merge it with: mark both on Browse.", "note")
+                self.flash("Nothing says what to merge it with: mark both in Browse.", "note")
                 return
             self._staging.stage(
                 lambda engine: engine.curate.merge([memory, other]), then=self._when_written(memory, "merge")
@@ -326,7 +326,7 @@ def _effect_words(effect: SweepEffect) -> list[str]:
     if not effect.changed:
         return []
     before, after = effect.before.get("ndcg"), effect.after.get("ndcg")
-    said = f"Saved questions: {len(effect.changed)} of {effect.cases} answered differently"
+    said = f"Cases: {len(effect.changed)} of {effect.cases} answered differently"
     if before is None or after is None:
         return [f"{said}."]
     return [f"{said}; nDCG {before:.3f}, then {after:.3f}."]

@@ -122,7 +122,7 @@ def answers_said(effect: RecallEffect | MemtuiError | None) -> str:
 def _answers(state: ImportState, width: int, glyphs: Glyphs) -> list[Row]:
     """What the agent would then read: the answers that change, before and now."""
     if state.effect is None:
-        return text_rows("Asking the saved and the last questions, with the import in a copy.", width, "$dim")
+        return text_rows("Asking the cases and the last questions, with the import in a copy.", width, "$dim")
     return [Row((line,)) for line in effect_lines(state.effect, width, glyphs)]
 
 

@@ -127,7 +127,7 @@ def rehearse_rows(state: ReembedState, panel: str, width: int, glyphs: Glyphs, *
                 "rehearsing", width, "$dim"
             )
         rows = text_rows(
-            "The saved questions and those asked last are answered over a sample with each model, and compared.",
+            "The cases and the questions asked last are answered over a sample with each model, and compared.",
             width,
         )
         return [
