@@ -10,8 +10,9 @@ import shutil
 import sys
 import tarfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -137,6 +138,14 @@ def copied(store: Path, folder: Path) -> Path:
     """A copy of a store in `folder`, to be changed."""
     shutil.copytree(store, folder)
     return folder
+
+
+def thinned(cases: Iterable[Any], one_in: int) -> list[Any]:
+    """Every so many cases of one rule for the README's command; the others run with what is slow."""
+    return [
+        case if at % one_in == 0 else pytest.param(case, marks=pytest.mark.slow)
+        for at, case in enumerate(cases)
+    ]
 
 
 def tree_hash(folder: Path) -> str:

@@ -10,6 +10,7 @@ import pytest
 
 from memtui.engine.capture.replays import read_prototypes, read_recordings, replay
 from tests.conformance.capture_compare import differences
+from tests.conftest import thinned
 
 FOLDER = (
     Path(os.environ.get("MEMTUI_FIXTURES") or Path(__file__).parents[3] / "shared" / "fixtures") / "capture"
@@ -40,7 +41,7 @@ def inputs_of(recorded: dict[str, Any]) -> dict[str, Any]:
     return {**{key: value for key, value in recorded.items() if key not in OUTPUTS}, "steps": steps}
 
 
-@pytest.mark.parametrize("name", list(RECORDED))
+@pytest.mark.parametrize("name", thinned(RECORDED, 3))
 def test_the_scenario_is_equal(name: str) -> None:
     recorded = RECORDED[name]
     ours = replay(inputs_of(recorded), prototypes=read_prototypes(FILE))

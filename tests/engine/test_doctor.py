@@ -16,7 +16,7 @@ from memtui.engine.health.check import Patient
 from memtui.engine.health.doctor import Examination, examine, patient_of, patient_without_table
 from memtui.engine.health.registry import all_checks
 from memtui.engine.health.remedies import carry_out_remedies, plan_remedy
-from tests.conftest import SHARED, tree_hash
+from tests.conftest import SHARED, thinned, tree_hash
 from tests.engine import planted_faults as planted
 from tests.engine.planted_faults import PLANTED, key_of, memory, sound
 
@@ -159,7 +159,7 @@ DAMAGED = {
 }
 
 
-@pytest.mark.parametrize("name", DAMAGED)
+@pytest.mark.parametrize("name", thinned(DAMAGED, 3))
 def test_recorded_damaged_stores(name: str, shared: Path, unpack: Any) -> None:
     folder = unpack(shared / "fixtures" / "stores" / "damaged" / f"{name}.tar.gz")
     assert set(kinds(look(folder))) >= DAMAGED[name]

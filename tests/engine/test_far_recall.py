@@ -18,7 +18,7 @@ from memtui.engine.recall.record import Trace
 from memtui.engine.store.create import create_own
 from memtui.engine.store.open import open_store
 from memtui.engine.store.table import Store
-from tests.conftest import NOW_MS
+from tests.conftest import NOW_MS, thinned
 from tests.engine.counting_proxy import CountingProxy, Passed, counting_proxy
 from tests.engine.object_storage import BUCKET, DIMS, object_service, options, rows
 
@@ -81,7 +81,7 @@ def test_the_second_question_asks_for_no_row_and_no_vector(proxy: CountingProxy)
     assert of_rows(proxy.since(mark)) == []
 
 
-@pytest.mark.parametrize("recipe", ["memtui", "pro/tool", "mem-engine"])
+@pytest.mark.parametrize("recipe", thinned(["memtui", "pro/tool", "mem-engine"], 3))
 @pytest.mark.parametrize("name", ["plain", "led"])
 def test_the_answer_is_that_of_a_store_on_this_machine(
     proxy: CountingProxy, tmp_path: Path, name: str, recipe: str

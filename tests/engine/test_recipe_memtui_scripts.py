@@ -13,7 +13,7 @@ from memtui.engine.recall.recipes.memtui.pairs import pairs_of
 from memtui.engine.recall.recipes.memtui.scripts import coverage, learned_scripts
 from memtui.engine.recall.recipes.memtui.settings import fitted, resolve_own
 from memtui.engine.store.open import open_store
-from tests.conftest import NOW_MS
+from tests.conftest import NOW_MS, thinned
 from tests.engine.pro_store import row, write_store
 from tests.quality import goals, languages
 from tests.quality.dialogues import Turn, write
@@ -204,7 +204,7 @@ def test_keywords_count_more_in_a_long_question() -> None:
     assert weights == pytest.approx([least, least, least + 0.1, least + 0.2, least + 0.2])
 
 
-@pytest.mark.parametrize("name", list(languages.LANGUAGES))
+@pytest.mark.parametrize("name", thinned(languages.LANGUAGES, 3))
 def test_facts_that_are_easily_mistaken_are_found_no_worse_than_by_keywords(
     talks: dict[str, goals.Set], name: str
 ) -> None:

@@ -35,7 +35,7 @@ from memtui.engine.recall.request import RecallRequest
 from memtui.engine.store.open import open_store
 from memtui.engine.transfer.reembed import switch as switching
 from memtui.engine.transfer.reembed.build import reembed
-from tests.conftest import ROOT, tree_hash
+from tests.conftest import ROOT, thinned, tree_hash
 from tests.engine.loopback import Answer, Loopback, Request, loopback, text_vector
 from tests.engine.transfer_stores import memory, opened, own_store, pro_store, rows_of
 
@@ -90,7 +90,7 @@ def test_a_second_table_has_everything_but_the_vectors(tmp_path: Path, make: Any
         another.make(bundled(), destination)
 
 
-@pytest.mark.parametrize("name", ["builtin-legacy", "builtin-mixed", "engine"])
+@pytest.mark.parametrize("name", thinned(["builtin-legacy", "builtin-mixed", "engine"], 3))
 def test_tables_of_other_programs(shared: Path, tmp_path: Path, unpack: Any, name: str) -> None:
     engine = opened(unpack(shared / "fixtures/stores" / f"{name}.tar.gz"), tmp_path / "state", writable=False)
     done = transfer.reembed_job(engine).make(bundled(), tmp_path / "new")

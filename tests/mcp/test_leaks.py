@@ -182,9 +182,9 @@ def engine_store(folder: Path, *, foreign: bool) -> Path:
 MAKERS = {"pro": pro_store, "owned": owned_store, "own": own_store, "engine": engine_store}
 
 
-@pytest.fixture(params=["by words", "by meaning"])
+@pytest.fixture(params=[pytest.param("by words", marks=pytest.mark.slow), "by meaning"])
 def embedding(request: pytest.FixtureRequest) -> Iterator[EmbeddingSettings | None]:
-    """No service that makes vectors, or one, which has to be asked."""
+    """No service that makes vectors, or one, which has to be asked: then words count as well."""
     if request.param == "by words":
         yield None
         return
@@ -376,7 +376,13 @@ async def test_a_client_of_one_scope_learns_nothing_of_the_others(
     assert "Marigold" not in said
 
 
-@pytest.mark.parametrize("rights", [{"agent": "ops"}, {"reads": ("agent:ops",), "writes": "agent:ops"}])
+@pytest.mark.parametrize(
+    "rights",
+    [
+        {"agent": "ops"},
+        pytest.param({"reads": ("agent:ops",), "writes": "agent:ops"}, marks=pytest.mark.slow),
+    ],
+)
 async def test_the_plugins_tools_tell_a_client_of_one_scope_nothing_of_the_others(
     rights: Mapping[str, Any], embedding: EmbeddingSettings | None, tmp_path: Path
 ) -> None:

@@ -22,7 +22,7 @@ from memtui.mcp.door import Door
 from memtui.mcp.openclaw import openclaw_tools
 from memtui.mcp.server import make_server
 from tests.conformance.capture_compare import differences
-from tests.conftest import tree_hash
+from tests.conftest import thinned, tree_hash
 from tests.engine.loopback import Loopback, loopback
 
 FILE = (
@@ -94,7 +94,7 @@ def as_recorded(found: dict[str, Any], known: set[str], folder: Path) -> dict[st
     return result
 
 
-@pytest.mark.parametrize("name", list(RECORDED))
+@pytest.mark.parametrize("name", thinned(RECORDED, 3))
 async def test_every_recorded_call_is_answered_alike(name: str, tmp_path: Path, service: Loopback) -> None:
     recorded = RECORDED[name]
     stage = Stage(recorded, tmp_path, service)

@@ -26,6 +26,7 @@ from memtui.mcp.door import Door
 from memtui.mcp.openclaw import openclaw_tools
 from memtui.mcp.server import make_server
 from tests.conformance.capture_compare import differences
+from tests.conftest import thinned
 from tests.engine.loopback import Loopback, loopback
 
 KINDS = (
@@ -178,7 +179,7 @@ def service() -> Iterator[Loopback]:
         yield running
 
 
-@pytest.mark.parametrize("name", list(RECORDED))
+@pytest.mark.parametrize("name", thinned(RECORDED, 3))
 async def test_the_recording_is_equal_through_the_door(name: str, tmp_path: Path, service: Loopback) -> None:
     recorded = RECORDED[name]
     stage = Stage(recorded, tmp_path, service)

@@ -24,7 +24,7 @@ from memtui.mcp.server import described, make_server
 from memtui.mcp.tools.base import Answer, Arguments, Reply, Tool
 from memtui.mcp.tools.registry import all_tools
 from tests.conformance.capture_compare import differences
-from tests.conftest import ROOT, copied
+from tests.conftest import ROOT, copied, thinned
 from tests.engine.loopback import loopback
 from tests.mcp.test_contract import SECRET, STATEMENT, Inside, World, answer, refusal
 from tests.mcp.test_openclaw import RECORDED, as_recorded
@@ -330,7 +330,7 @@ async def test_documents_that_went_before_a_prompt_stand_in_the_journal_as_injec
     assert [each["outcome"] for each in reversed(calls)] == ["injected", "silent"]
 
 
-@pytest.mark.parametrize("host", HOSTS)
+@pytest.mark.parametrize("host", thinned(HOSTS, 3))
 async def test_what_is_to_be_pasted_starts_the_server_from_any_folder(
     host: str,
     own: Inside,

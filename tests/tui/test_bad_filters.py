@@ -11,7 +11,7 @@ from textual.widgets import Input
 from memtui.engine import ListQuery, Progress
 from memtui.tui.screens.browse.filter_bar import FilterBar
 from tests.engine.curate_world import version_of
-from tests.tui.driving import lines, press, running, screen_text, settle, until
+from tests.tui.driving import EACH_SIZE, lines, press, running, screen_text, settle, until
 from tests.tui.test_changing import browsing, listing, pro_store, said
 
 
@@ -97,7 +97,7 @@ def test_every_condition_of_the_language_answers_on_a_real_store(demo_engine):
         assert found + others == total, term
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 50)])
+@pytest.mark.parametrize("size", EACH_SIZE)
 async def test_words_behind_a_tilde_order_the_list_and_say_how_near(demo_engine, size):
     async with running(demo_engine, size) as (app, pilot):
         await press(pilot, "2")

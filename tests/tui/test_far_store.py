@@ -158,7 +158,7 @@ def embedded(count: int) -> pa.Table:
     return table.select(schema.names).cast(schema)
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 50)])
+@pytest.mark.parametrize("size", EACH_SIZE)
 async def test_what_a_question_fetches_is_shown_while_it_is_asked_and_can_be_stopped(
     service: str, proxy: CountingProxy, tmp_path: Path, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:

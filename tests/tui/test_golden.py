@@ -10,6 +10,7 @@ from memtui.engine import MemtuiError
 from memtui.tui.screens.browse import filter_bar
 from memtui.tui.startup.open_store import NothingFound
 from tests.tui.driving import (
+    EACH_SIZE,
     SIZES,
     check_golden,
     make_app,
@@ -68,27 +69,27 @@ def together(name: str, texts: dict[str, str]) -> None:
     check_golden(name, "\n".join(f"==== {screen} ====\n{text}" for screen, text in texts.items()))
 
 
-@pytest.mark.parametrize("size", SIZES, ids=SIZE_NAMES)
+@pytest.mark.parametrize("size", EACH_SIZE, ids=SIZE_NAMES)
 async def test_no_store(size):
     looked = NothingFound(("~/.openclaw/openclaw.json", "~/.openclaw/memory"))
     async with running(looked, size) as (app, pilot):
         together(f"no-store-{size[0]}x{size[1]}", await visited(app, pilot))
 
 
-@pytest.mark.parametrize("size", SIZES, ids=SIZE_NAMES)
+@pytest.mark.parametrize("size", EACH_SIZE, ids=SIZE_NAMES)
 async def test_a_store_that_fails(size):
     error = MemtuiError("The file 00000003.lance is missing.", fix="Restore it from a backup of the folder.")
     async with running(error, size) as (app, pilot):
         together(f"failed-{size[0]}x{size[1]}", await visited(app, pilot))
 
 
-@pytest.mark.parametrize("size", SIZES, ids=SIZE_NAMES)
+@pytest.mark.parametrize("size", EACH_SIZE, ids=SIZE_NAMES)
 async def test_a_store_without_a_memory(size):
     async with running(MemoryEngine(0), size) as (app, pilot):
         together(f"empty-{size[0]}x{size[1]}", await visited(app, pilot, "home", "browse"))
 
 
-@pytest.mark.parametrize("size", SIZES, ids=SIZE_NAMES)
+@pytest.mark.parametrize("size", EACH_SIZE, ids=SIZE_NAMES)
 async def test_a_store_that_is_being_opened(size):
     gate = threading.Event()
 

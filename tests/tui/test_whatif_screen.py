@@ -20,7 +20,7 @@ from memtui.tui.screens.whatif import state as reduce
 from memtui.tui.screens.whatif.screen import SettingRows, WhatIfScreen
 from memtui.tui.screens.whatif.state import WhatIfState
 from memtui.tui.screens.whatif.view import about, result_rows, slider_rows
-from tests.conftest import NOW_MS
+from tests.conftest import NOW_MS, thinned
 from tests.engine.pro_store import row, write_store
 from tests.tui.conftest import _open
 from tests.tui.driving import (
@@ -249,7 +249,9 @@ async def test_an_earlier_question_lends_its_vector_where_nothing_embeds(tmp_pat
         assert screen.state.tried["query_vector"] == [1.0, 0.0]
 
 
-@pytest.mark.parametrize("recipe", ["memtui", "mem-engine", "memory-core", "pro/cli", "memory-lancedb"])
+@pytest.mark.parametrize(
+    "recipe", thinned(["memtui", "mem-engine", "memory-core", "pro/cli", "memory-lancedb"], 3)
+)
 def test_every_setting_of_every_recipe_has_a_row_that_fits(demo_engine: Engine, recipe: str) -> None:
     base = demo_engine.recall(RecallRequest(DEPLOY, recipe=recipe))
     state = WhatIfState(
