@@ -211,7 +211,7 @@ def _with_warnings(trace: CaptureTrace, conversation: Conversation) -> CaptureTr
 
 
 class asking:  # noqa: N801 - read as a verb: with asking(...)
-    """The model that was asked for, within a `with` block; None without one. Nobody is asked unbidden."""
+    """The language model that the options name, for a `with` block; None where they name none."""
 
     def __init__(self, args: argparse.Namespace, engine: Engine, recipe: str) -> None:
         self._settings = _chat_settings(args)

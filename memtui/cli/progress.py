@@ -16,7 +16,7 @@ _BAR = 24
 
 @contextmanager
 def shown(stream: TextIO) -> Iterator[Callable[[Progress], None] | None]:
-    """Something to hand to the engine as `on_progress`; None where nobody looks."""
+    """The `on_progress` for an engine call that paints a line on a terminal; None where there is no terminal."""
     if not stream.isatty():
         yield None
         return

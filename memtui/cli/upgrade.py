@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _chat(args: argparse.Namespace) -> ChatSettings | None:
-    """The language model that was asked for; nobody is asked unbidden, for the texts go out to it."""
+    """The language model that the options name: texts go out to it, so there is none by default."""
     from memtui.engine.transfer import (
         ChatSettings,
     )

@@ -292,7 +292,7 @@ class Engine:
         return self._held.whole()
 
     def newer(self) -> int | None:
-        """How many memories more the newest version has; None while nobody has written. Cheap: ask it often."""
+        """How many memories more the newest version has; None while the open one is the newest. Cheap: ask it often."""
         same = self._store.newest_version() == self._held.version
         return None if same else self._store.newest_rows() - self._store.count()
 
@@ -488,7 +488,7 @@ class Engine:
         return recall(request, self.bench(), on_stage=on_stage, cancel=cancel)
 
     def read_ahead(self, request: RecallRequest, cancel: CancelToken) -> None:
-        """Make ready what the first question like `request` would wait for. Changes nothing, asks nobody."""
+        """Load what the first question like `request` would wait for. No model is asked, nothing is written."""
         from memtui.engine.recall.answer import read_ahead
 
         if not request.recipe:

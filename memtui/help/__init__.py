@@ -40,7 +40,7 @@ class Topic:
     text: str
 
     def about(self, cap: Callable[[str], str]) -> str:
-        """Its first paragraph as plain text: what it is about."""
+        """The first paragraph of a topic as plain text: what it is about."""
         first = self.with_keys(cap).partition("\n")[2].strip().split("\n\n")[0]
         return first.replace("\n", " ").replace("`", "").replace("**", "")
 

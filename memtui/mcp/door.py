@@ -120,7 +120,7 @@ class Door:
             self._call.under_way = self._call.looked = False
 
     def fresh(self) -> Door:
-        """This door before its first call: nothing opened, no token given."""
+        """Put the door back to before its first call and return it: nothing opened, no token given."""
         self._engine, self._tokens, self._call = None, {}, threading.local()
         return self
 

@@ -67,7 +67,7 @@ class Look:
         return cls(asked, chosen, zone, problems, asked, clipboard=way).as_left(kept)
 
     def as_left(self, kept: Mapping[str, Any]) -> Look:
-        """This look with the theme and the screen that `kept` gave."""
+        """The look with the theme and the screen of the last session, as `kept` has them."""
         theme = kept.get("theme") if kept.get("theme_asked") == self.asked else None
         screen = kept.get("screen")
         return replace(

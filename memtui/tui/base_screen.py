@@ -125,7 +125,7 @@ class BaseScreen(QuickScreen, CallsMixin):
         self.runner.cancel_all()
 
     def watch_focused(self, before: Widget | None, now: Widget | None) -> None:
-        """What had the keyboard may be out of sight: keys must not go to nobody."""
+        """Give the keyboard on when what had it went out of sight: keys must not be lost."""
         self._last = now or before
         self.call_after_refresh(self._in_sight)
 

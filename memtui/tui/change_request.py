@@ -84,7 +84,7 @@ def effect_with_staged(
 
 
 def words_on_top(engine: Engine, planned: ChangeSet) -> str:
-    """That the plan is about memories with staged changes; empty when it is not."""
+    """The sentence that the plan is about memories with staged changes; empty when it is not."""
     waiting = engine.curate.stage.ops
     count = sum(each.id in waiting for each in planned.changes) if planned.undoes is None else 0
     said = "has a staged change" if count == 1 else "have staged changes"

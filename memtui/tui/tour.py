@@ -200,7 +200,7 @@ LOOK_S = 0.15
 
 
 class Guide:
-    """Guides through the steps. `kept` remembers that somebody was guided; without it nobody is unasked."""
+    """The guided tour, step by step. `kept` stores that it was shown; without `kept` it never starts by itself."""
 
     def __init__(self, app: KeymapApp, kept: UiState | None) -> None:
         self._app, self._kept = app, kept
@@ -211,7 +211,7 @@ class Guide:
 
     @property
     def running(self) -> bool:
-        """Whether somebody is being guided."""
+        """Whether the tour is on."""
         return self._timer is not None
 
     @property
@@ -220,7 +220,7 @@ class Guide:
         return self._at
 
     def offer(self) -> None:
-        """Begin when nobody ever was guided here."""
+        """Begin the tour where it was never shown."""
         kept, self._kept = self._kept, None
         if kept is not None and not kept.read().get(SEEN):
             self._app.run_worker(lambda: kept.put({SEEN: True}), thread=True, group="guided")

@@ -147,6 +147,20 @@ def test_front_matter_of_every_shape() -> None:
     assert split("---\nnever closed") == ({}, "---\nnever closed", 0)
 
 
+def test_a_head_is_read_as_it_was_typed() -> None:
+    """What YAML has other ideas about, and a line that it would refuse the whole head for."""
+    head, _, _ = split(
+        "---\nagreed: yes\ncode: 010\nat: 12:30\nday: 2026-01-02\n\tof: [a\nname: Mara: or so\n---\n"
+    )
+    assert {key: head[key] for key in ("agreed", "code", "at", "day", "name")} == {
+        "agreed": "yes",
+        "code": 10,
+        "at": "12:30",
+        "day": "2026-01-02 of: [a",
+        "name": "Mara: or so",
+    }
+
+
 @settings(deadline=None)
 @given(st.text(alphabet="ab.;! \n", max_size=6000))
 def test_pieces_lose_nothing_but_white_space(text: str) -> None:
@@ -164,6 +178,9 @@ def test_pieces_lose_nothing_but_white_space(text: str) -> None:
         ("31/12/2025", 1_767_139_200_000),
         ("20260301", 1_772_323_200_000),
         ("03/04/2026", None),
+        ("12", None),
+        ("may", None),
+        ("3pm", None),
         ("2026-02-30", None),
         (True, None),
         ([1], None),

@@ -206,7 +206,7 @@ class OwnerAccess(OpenAccess):
         return Grant(scope, True, "by-name" if scope else "unscoped")
 
     def writes(self, agent: str | None, scope: str | None, owner: str | None = None) -> Grant:
-        """Its own rows, in any scope."""
+        """Writes go to the agent's own rows, in any scope."""
         return Grant(scope, True, "own-row")
 
     def searched(self, agent: str | None) -> tuple[str, ...] | None:

@@ -144,6 +144,6 @@ class Replies:
 
     @property
     def unused(self) -> dict[str, int]:
-        """How many recorded replies of each purpose nobody asked for; purposes without any left out."""
+        """Recorded replies that were not asked for, counted by purpose; purposes without any are left out."""
         left = {name: len(listed) - self.played.get(name, 0) for name, listed in self.recorded.items()}
         return {name: count for name, count in left.items() if count > 0}

@@ -198,7 +198,7 @@ class Inbox:
         return self.engine.curate.forget([item.id]) if item.kind == "pending" else None
 
     def settled(self, item: Item, verdict: Literal["accepted", "refused"], entry: int | None = None) -> None:
-        """It was worked off by `entry` of the journal: it waits no longer, until that entry is taken back."""
+        """Mark an entry of the inbox as done by `entry` of the journal; taking that back makes it wait again."""
         kept = self._kept()
         kept["items"] = [each for each in kept["items"] if each["id"] != item.id]
         _, back = self._worked_off(kept["done"])

@@ -167,7 +167,7 @@ class FirstPage:
 
 
 def _freeze(columns: MetadataColumns | Catalog) -> None:
-    """Nobody who holds a column can change it for the others."""
+    """Make the arrays read-only: threads share them without a lock."""
     for each in fields(columns):
         column = getattr(columns, each.name)
         if isinstance(column, np.ndarray):

@@ -89,7 +89,7 @@ class JournalFile:
             db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def close(self) -> None:
-        """Let go of the file; it is closed when nobody else in this process uses it."""
+        """Let go of the file; the last user in this process closes it."""
         self._shared = None
 
     def _joined(self) -> _Shared:

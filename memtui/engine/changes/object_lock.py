@@ -144,7 +144,7 @@ class ObjectLock:
 
 
 def _holder(data: bytes) -> str | None:
-    """Who holds the lock by what the object says; None when nobody does, or it does not say."""
+    """The holder that the lock's object names; None for a free lock, and for an object that names none."""
     try:
         found = json.loads(data)
     except (ValueError, RecursionError):

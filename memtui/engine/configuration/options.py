@@ -30,7 +30,7 @@ class Option:
 
     @property
     def range(self) -> str:
-        """Its values in words."""
+        """The values that the option may have, in words."""
         if self.choices:
             return ", ".join(self.choices)
         if self.low is None and self.high is None:

@@ -288,7 +288,7 @@ class ColdLane:
 
     @property
     def kept_block(self) -> Mapping[str, Any] | None:
-        """The configuration that the documents were read by; None where nobody kept one."""
+        """The configuration that the documents were read by; None where none was kept."""
         found = self._db.execute("SELECT value FROM docs_about WHERE name = 'block'").fetchone()
         try:
             block = None if found is None else json.loads(found[0])

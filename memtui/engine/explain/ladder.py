@@ -367,11 +367,11 @@ class ForcedPass:
         return next((gate for gate in gates if gate is not None and gate.reason == reason), None)
 
     def before(self, record: StageRecord) -> float | None:
-        """Its score when it came to a stage."""
+        """The memory's score when it came to a stage."""
         return _number(record.before.score[self.index])
 
     def after(self, record: StageRecord) -> float | None:
-        """Its score after a stage."""
+        """The memory's score after a stage."""
         return _number(record.outcome.flow.score[self.index])
 
 

@@ -221,7 +221,7 @@ class Said:
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """Its words without values and without the commonest ones, bare of plural and tense."""
+        """The memory's words without values and without the commonest ones, bare of plural and tense."""
         text = self.row.text
         for pattern in KINDS.values():
             text = pattern.sub(" ", text)
@@ -244,7 +244,7 @@ class Said:
 
     @cached_property
     def unit(self) -> Any:
-        """Its vector at length 1; None where there is no usable one."""
+        """The memory's vector at length 1; None where there is no usable one."""
         wide = self.row.wide
         length = 0.0 if wide is None else float(np.linalg.norm(wide))
         return None if wide is None or not np.isfinite(length) or length == 0 else wide / length

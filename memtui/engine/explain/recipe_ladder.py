@@ -36,7 +36,7 @@ EVERY_GATE = FOUND | {"scope", "category"}
 def climb_other(
     trace: Trace, row: CandidateRow, by_vector: VectorRank, by_words: WordRank
 ) -> tuple[GateResult, ...]:
-    """Its id, its scope, whether a search found it, then one gate for each stage that can drop a candidate."""
+    """The gates of a memory: its id, its scope, whether a search found it, then each stage that can drop it."""
     index = next((at for at, each in enumerate(trace.pool.rows) if each.id == row.id), None)
     scope = _scope(trace, row)
     rungs = [

@@ -247,7 +247,7 @@ class Patient:
 
     @cached_property
     def questions(self) -> Any:
-        """The vectors of the person's own questions, float32 [n, dims]; None where nobody gave any."""
+        """The vectors of the person's own questions, float32 [n, dims]; None where none were given."""
         return None if self._questions is None else self._questions()
 
     @cached_property

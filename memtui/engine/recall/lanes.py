@@ -243,5 +243,5 @@ def ranked(
 
 
 def blank(pool: CandidatePool) -> Ranking:
-    """Nobody yet: what a search starts from."""
+    """The empty list of hits that a search starts from."""
     return Ranking(np.array([], np.int64), np.full(pool.n, np.nan))

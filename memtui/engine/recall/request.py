@@ -57,7 +57,7 @@ PromptForm = Literal["plugin", "as the plugin", "built in", "its own", ""]
 
 @dataclass(frozen=True)
 class RecipeInfo:
-    """A recipe as a person chooses it, and what others decide by: nobody compares its name."""
+    """A recipe as a person chooses it. Others decide by these values, never by its name."""
 
     name: str
     title: str

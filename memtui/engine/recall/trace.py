@@ -153,11 +153,11 @@ class Asker:
 
     @property
     def named(self) -> tuple[str, ...] | None:
-        """The scopes that somebody named; None where the asker's own were searched, or all."""
+        """The scopes that the request names; None where the asker's own were searched, or all."""
         return None if self.how in ("agent", "everything") else self.scopes
 
     def chosen(self, scopes: Any) -> bool:
-        """Whether somebody chose the `scopes` of the answered request, where each asker has its own."""
+        """Whether the `scopes` of the answered request were chosen by hand, where each asker has its own."""
         return not (self.how == "agent" or (scopes is None and not self.sees_all))
 
     @property

@@ -171,7 +171,7 @@ class Snapshot:
         return fts_status(self.table, self.dialect.columns.text, self.where)
 
     def knows_sentinels(self, count: int) -> None:
-        """Whoever has read every id says how many sentinel rows there are: nobody needs to count them again."""
+        """Keep the number of sentinel rows, which a reader of every id knows: it need not be counted again."""
         self.__dict__["sentinels"] = count
 
     @cached_property

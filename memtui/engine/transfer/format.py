@@ -49,6 +49,8 @@ class Format:
     """Its rows stood in a store of memories: nothing is too short or noise in it."""
     own: bool = False
     """It holds whole rows: what a table of the same dialect gets from it is equal to what it was."""
+    bare_scopes: bool = False
+    """Its scopes are memory-lancedb-pro's own: a word without a colon may be defined there."""
     maps: bool = False
     """Its columns have to be mapped to fields."""
     asks: tuple[Asked, ...] = ()

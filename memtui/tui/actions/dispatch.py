@@ -296,7 +296,7 @@ class KeymapApp(QuickApp):
         return done
 
     def on_key(self, event: events.Key) -> None:
-        """Nobody wanted the key so far: if no binding does either, say why the one that is meant cannot act."""
+        """Say why the action that a key means cannot act, where no widget and no binding took the key."""
         self._answered = False
         self._say_moved(event.key)
         active = self.screen.active_bindings.get(event.key)

@@ -43,7 +43,7 @@ class HelpLine:
 
     @property
     def group(self) -> str:
-        """Its heading: keys of the app stand together."""
+        """The heading of a key's group: keys of the app stand together."""
         return EVERYWHERE if self.key.context == "app" else self.key.group
 
     def says(self, words: str) -> bool:

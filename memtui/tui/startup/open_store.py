@@ -86,7 +86,7 @@ def opener(environ: Mapping[str, str], cwd: Path, **options: Any) -> Opener:
 
 @dataclass(frozen=True, slots=True)
 class RealOpener:
-    """See `opener`."""
+    """The opener of the real app; see `opener`."""
 
     environ: Mapping[str, str]
     cwd: Path

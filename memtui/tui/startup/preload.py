@@ -126,7 +126,7 @@ class GcTuning:
         self._left = True
 
     def tidy(self) -> None:
-        """Look through what is new, or, when nobody waits, through everything."""
+        """Run a collection: of what is new, or of everything where no key is waiting."""
         if gc.get_count()[2] >= ROUNDS:
             self._new()
         elif (self._left or self._kept > GROWN) and monotonic() - self._app.touched > UNTOUCHED_S:

@@ -340,7 +340,7 @@ def limits(stage: StageSummary) -> str:
 
 
 def disagreements(found: Sequence[Disagreement], now_ms: int, glyphs: Glyphs, cap: str) -> list[Content]:
-    """That two memories disagree: both values with their ages, what came back, and the key that mends it."""
+    """The lines on memories that disagree: both values with their ages, what came back, and the key that mends it."""
     lines = []
     for each in found:
         place = f"number {each.newer_rank}" if each.newer_rank else "not recalled"
@@ -410,7 +410,7 @@ def counts(trace: Trace) -> str:
 
 
 def moved_on(trace: Trace, version: int | None) -> str:
-    """That the store has been written since the answer; empty while it has not, and of a version that was chosen."""
+    """Say that the store was written since the answer; empty while it was not, and where a version was chosen."""
     chosen = trace.request is not None and trace.request.table_version is not None
     if version is None or chosen or trace.table_version == version:
         return ""

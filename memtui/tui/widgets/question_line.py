@@ -92,7 +92,7 @@ class QuestionLine(CleanInput):
 
     @property
     def being_typed(self) -> bool:
-        """Whether somebody is typing a question here that was not asked yet."""
+        """Whether a question stands here that is being typed and was not asked yet."""
         return self.has_focus and bool(self.value) and self.value != self._settled
 
     async def action_run(self) -> None:

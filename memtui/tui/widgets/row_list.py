@@ -33,7 +33,7 @@ class Row:
 
 @dataclass
 class RowMessage(Message, no_dispatch=None):
-    """What happened to a row of a list; nobody hears of it once the list no longer holds the row.
+    """What happened to a row of a list. It is dropped where the list no longer holds the row.
 
     A message waits behind what its readers do before it. When one of those shows another view in the same list,
     the key means nothing there, or something else: an index where a number of a version is read.

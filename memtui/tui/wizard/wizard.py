@@ -482,7 +482,7 @@ class TaskRun(Generic[S]):
         return chosen is not None
 
     def renewed(self) -> None:
-        """It was begun, or the store was read anew: the same store, other rows."""
+        """Start again on the open store: the task was begun, or other rows were read."""
         self.part.begin(self)
 
     def stop(self) -> bool:
@@ -510,5 +510,5 @@ class TaskRun(Generic[S]):
             self.set(pace=heard(self.state.pace, progress, self.now_ms))
 
     def close(self) -> None:
-        """It is left."""
+        """Let go of what the run holds; it is being left."""
         self.task.close(self.state)

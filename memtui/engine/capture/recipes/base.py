@@ -52,7 +52,7 @@ class CaptureContext:
 
 @dataclass(frozen=True, slots=True)
 class CaptureRecipe:
-    """One system's way from a conversation to memories, and what others decide by: nobody compares its name."""
+    """One system's way from a conversation to memories. Others decide by its values, never by its name."""
 
     name: str
     title: str

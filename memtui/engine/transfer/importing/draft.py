@@ -45,7 +45,7 @@ _SHORTEST_STORED = 2
 
 @dataclass(frozen=True, slots=True)
 class FileState:
-    """What tells a file from itself after somebody wrote to it."""
+    """Size and time of a file: they change when it is written."""
 
     size: int
     mtime_ns: int

@@ -45,9 +45,6 @@ MOST_PAIRS = 4_000_000_000
 
 _PART = 1_024
 
-_PLUGINS = ("memory-lancedb-pro", "obsidian", "mirror")
-"""Formats whose scopes are memory-lancedb-pro's own: a bare word in one may be defined there."""
-
 
 @dataclass(frozen=True, slots=True)
 class ImportPlanner:
@@ -88,7 +85,7 @@ def make_plan(
         now_ms=shop.now_ms,
         origin=origin,
         agent=request.agent or "main",
-        keep_bare=source.name in _PLUGINS,
+        keep_bare=source.bare_scopes,
     )
     choice = VectorChoice(store.dims, shop.model, request.vectors, own=source.own)
     folder = Path(tempfile.mkdtemp(prefix="memtui-import-"))

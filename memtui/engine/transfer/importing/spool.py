@@ -110,7 +110,7 @@ class Spool:
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
-        """While somebody reads, the file stays open; raises MemtuiError when it was closed before."""
+        """Hold the file open for a reader; raises MemtuiError when it was closed before."""
         with self._lock:
             if self._closed:
                 raise MemtuiError("The plan of this import was given up.", fix="Plan it again.")
@@ -161,7 +161,7 @@ class Spool:
         return pa.Table.from_batches(parts, schema=self.schema).take(pa.array(back))
 
     def close(self) -> None:
-        """Let go of the file, once nobody reads it any more."""
+        """Close and delete the file, after the last reader."""
         with self._lock:
             first, self._closed = not self._closed, True
             if first and not self._readers:

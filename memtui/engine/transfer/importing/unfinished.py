@@ -60,7 +60,7 @@ class UnfinishedRuns:
         self._folder, self._now = folder, now
 
     def all(self) -> list[Unfinished]:
-        """Runs that nobody works on any more, the last one first."""
+        """The imports that were cut off and are not being worked on, the last one first."""
         found = []
         for path in self._folder.glob("*.json") if self._folder.is_dir() else ():
             try:
@@ -76,7 +76,7 @@ class UnfinishedRuns:
         return sorted(found, key=lambda each: -each.time_ms)
 
     def forget(self, name: str) -> None:
-        """It will not be gone on with."""
+        """Delete what was kept of a run: it can no longer be resumed."""
         (self._folder / f"{name}.json").unlink(missing_ok=True)
 
     @contextmanager

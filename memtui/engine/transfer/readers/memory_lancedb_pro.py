@@ -133,5 +133,6 @@ FORMATS = (
         detects,
         30,
         stored=True,
+        bare_scopes=True,
     ),
 )

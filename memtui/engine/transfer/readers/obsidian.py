@@ -144,6 +144,7 @@ FORMATS = (
         {"folder": read, "text": read, "zip": read},
         detects,
         120,
+        bare_scopes=True,
         asks=("prose", "encoding"),
     ),
 )

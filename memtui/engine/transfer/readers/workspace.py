@@ -204,6 +204,7 @@ FORMATS = (
         detects_mirror,
         100,
         stored=True,
+        bare_scopes=True,
         asks=("prose", "encoding"),
     ),
 )

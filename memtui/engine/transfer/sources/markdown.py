@@ -206,6 +206,8 @@ def _width(text: str) -> int:
 
 
 # The YAML head of a note, as far as notes use it: texts, numbers, lists and flat keys; never executed.
+# Why not PyYAML: `yes` would be true, 010 eight, 12:30 the number 750, and one wrong line would take all keys
+# with it. tests/engine/test_transfer_text.py (test_a_head_is_read_as_it_was_typed) holds that they stay what was typed.
 
 _KEY = re.compile(r"([A-Za-z_][\w .-]*?)[ \t]*:(?:[ \t]+(.*)|[ \t]*)$")
 

@@ -34,7 +34,7 @@ class ReadProgress:
         self._handle = handle
 
     def add(self, amount: int) -> None:
-        """So much is done, for good."""
+        """Count `amount` as read, whatever the open file says."""
         self._handle = None
         self._before += amount
 

@@ -15,6 +15,10 @@ from memtui.engine.transfer.record import Record
 
 DAY_MS = 86_400_000
 
+# ISO 8601 is read by datetime.fromisoformat. Why not dateutil for the rest: it takes "12", "may" and "3pm" for
+# moments of the present month and 03/04/2026 for one of the two dates it may be; a wrong time is worse than none
+# (tests/engine/test_transfer_text.py, test_a_time_is_right_or_unknown).
+
 FIRST_MS = 1_000_000_000_000
 """2001-09-09: the agents' programs read smaller numbers as seconds, and none remembers anything from before."""
 

@@ -95,7 +95,7 @@ def heading(memory: Memory) -> str:
 
 
 def day_of(memory: Memory) -> str:
-    """Its day in UTC, or `undated`."""
+    """The day of a memory in UTC, or `undated`."""
     try:
         return (
             f"{datetime.fromtimestamp(memory.timestamp_ms / 1000, UTC):%Y-%m-%d}"

@@ -139,7 +139,7 @@ def read_folders(engine: Engine, cancel: CancelToken) -> tuple[Folder, ...]:
 
 
 def read_sources(engine: Engine, cancel: CancelToken) -> tuple[ColdSource, ...]:
-    """The files of the store's own documents; none where nobody made any, or they cannot be read."""
+    """The files of the store's own documents; none where there are none, or they cannot be read."""
     from memtui.engine.documents import sources_of
 
     try:

@@ -192,7 +192,7 @@ class AgentsScreen(BaseScreen):
             )
 
     def _read_view(self) -> None:
-        """Read what the view in sight shows and nobody has read yet."""
+        """Read what the view in sight shows and is not read yet."""
         state = self.state
         if state.view == "documents":
             if state.folders is None:

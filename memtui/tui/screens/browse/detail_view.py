@@ -373,7 +373,7 @@ _CROSSES = {
 def _decay(
     life: MemoryLife | None, width: int, now_ms: int, glyphs: Glyphs, zone: tzinfo | None
 ) -> Iterator[Content]:
-    """Its score now and ahead, and when it crosses a line."""
+    """The score of a memory now and ahead, and when it crosses a line."""
     if life is None:
         return
     yield _head("DECAY")

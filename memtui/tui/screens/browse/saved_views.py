@@ -113,7 +113,7 @@ class SavedViews(Widget):
         self._keep(edit)
 
     def person_gone(self, name: str, then: Callable[[Outcome], None], outcome: Outcome) -> None:
-        """Somebody was forgotten: what was kept here by the name goes, too, and so does the list by it."""
+        """Drop what was kept by the name of a person who was forgotten, and the list by it."""
         then(outcome)
         self.post_message(self.Chosen(ListQuery()))
         self.forget_words(name)

@@ -120,7 +120,7 @@ class Counting(BoundPart[CaptureState]):
         )
 
     def look_back(self, days: int) -> None:
-        """So many days."""
+        """Set the number of days that are looked back."""
         self.become(lambda state: replace(state, span=days))
         self.count(span=days)
 

@@ -117,7 +117,7 @@ def start(state: CasesState, work: Work) -> CasesState:
 
 
 def stop(state: CasesState) -> CasesState:
-    """It ended without a result."""
+    """The state after a run that ended without a result."""
     return replace(state, work="", progress=None)
 
 

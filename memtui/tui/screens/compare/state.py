@@ -92,7 +92,7 @@ def finish(state: CompareState, pair: Pair) -> CompareState:
 
 
 def fail(state: CompareState, error: MemtuiError) -> CompareState:
-    """It could not be asked; what was on the screen stays."""
+    """The state after a side could not be asked; what was on the screen stays."""
     return replace(state, phase="failed", error=error)
 
 

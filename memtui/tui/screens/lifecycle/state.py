@@ -168,7 +168,7 @@ def _step(stops: tuple[float, ...], value: float, by: int) -> float:
 
 
 def other_scenario(state: LifecycleState) -> LifecycleState:
-    """Nobody uses them, or they are used as before."""
+    """Switch between two scenarios: memories are not used any more, or as before."""
     return asked(state, scenario=SCENARIOS[1 - SCENARIOS.index(state.ask.scenario)])
 
 

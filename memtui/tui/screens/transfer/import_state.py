@@ -72,7 +72,7 @@ class Planned:
     """Conflicts in which ours stays."""
 
     def close(self) -> None:
-        """Nobody wants the plan."""
+        """Close the plan."""
         self.plan.close()
 
 
@@ -219,7 +219,7 @@ def _again(state: ImportState, request: ImportRequest) -> PlanPage | None:
 
 
 def open_conflicts(state: ImportState) -> int:
-    """Conflicts that nobody has decided."""
+    """The number of conflicts without a decision."""
     return max(0, counts(state).get("conflict", 0) - len(state.request.choices))
 
 

@@ -74,7 +74,7 @@ def stop(state: WhyNotState) -> WhyNotState:
 
 
 def fail(state: WhyNotState, error: MemtuiError) -> WhyNotState:
-    """It could not be found out."""
+    """The state after the gates could not be found out."""
     return replace(state, phase="failed", error=error, progress=None)
 
 

@@ -338,7 +338,7 @@ class _Run:
 
 
 def blank_like(flow: Ranking) -> Ranking:
-    """Nobody yet, over the same pool."""
+    """The empty list of hits over the same pool."""
     return Ranking(np.array([], np.int64), np.full(len(flow.score), math.nan))
 
 

@@ -53,7 +53,7 @@ class Signal:
 
     @property
     def key(self) -> str:
-        """Its name in the configuration."""
+        """The name of the signal in the configuration."""
         first, *rest = self.name.split("_")
         return first + "".join(part.capitalize() for part in rest)
 

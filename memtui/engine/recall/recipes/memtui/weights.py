@@ -39,12 +39,12 @@ class Weight:
 
     @property
     def field(self) -> str:
-        """Its name in `OwnSettings`."""
+        """The name of the weight in `OwnSettings`."""
         return re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", self.key).lower()
 
     @property
     def input(self) -> str:
-        """Its name among the inputs of its stage's steps; empty where it is none of them."""
+        """The name of the weight among the inputs of its stage's steps; empty where it is none of them."""
         return "" if self.recorded == "-" else self.recorded or self.field
 
 
