@@ -38,7 +38,11 @@ from memtui.paths import questions_file, state_dir, store_state_dir
 if TYPE_CHECKING:
     from memtui.engine.transfer import (
         Embedder,
+        Rehearsal,
     )
+
+BUNDLED = "static-minilm-256"
+"""The one model that needs no service: what it would answer can be known at once."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -164,17 +168,42 @@ def _estimate(engine: Engine, embedder: Embedder, destination: Path | str, args:
         "seconds": cost.seconds,
         "folder": str(destination),
     }
+    answers, said_of_answers = _foretold(engine, embedder, args)
+    document["rehearsal"] = answers and answers.as_json()
     seconds = "" if cost.seconds is None else f", about {time_span(cost.seconds)}"
     said = (
         f"dry run: {counted(found.rows, 'memory', 'memories')}, {cost.chars:,} characters, "
         f"about {cost.tokens:,} tokens{seconds};"
         f" {found.dims} numbers each instead of {found.dims_before}, {found.bytes / 1e6:,.1f} MB"
     )
-    _tell(args, document, said)
+    _tell(args, document, f"{said}{said_of_answers}")
+    if answers is not None and not args.json:
+        print_effect(answers.effect)
     return 0
 
 
-def _rehearse(engine: Engine, embedder: Embedder, args: argparse.Namespace) -> int:
+def _foretold(engine: Engine, embedder: Embedder, args: argparse.Namespace) -> tuple[Rehearsal | None, str]:
+    """What the agent would then read, where that is known without sending a text to anybody; else why it is not."""
+    if embedder.name != BUNDLED:
+        return (
+            None,
+            "\nwhat the agent would read: --rehearse sends a sample to the model and asks your questions",
+        )
+    try:
+        found = _rehearsed(engine, embedder, args)
+    except UsageError as error:  # there is nothing to ask
+        return None, f"\nwhat the agent would read: {error.message}"
+    return found, f"\n{_of_how_many(found)}"
+
+
+def _of_how_many(found: Rehearsal) -> str:
+    """How many questions were asked, of how many memories."""
+    memories = counted(found.rows, "memory", "memories")
+    return f"{counted(found.effect.asked, 'question')} over {found.sample:,} of {memories}"
+
+
+def _rehearsed(engine: Engine, embedder: Embedder, args: argparse.Namespace) -> Rehearsal:
+    """The saved and the last questions over a sample, with the old model and the new."""
     from memtui.engine.cases import (
         CaseBook,
     )
@@ -182,7 +211,7 @@ def _rehearse(engine: Engine, embedder: Embedder, args: argparse.Namespace) -> i
     cases = CaseBook(store_state_dir(engine.info.uri) / "cases.json").cases()
     last = explain.asked_last(engine, History(questions_file()))
     with shown(sys.stderr) as on_progress:
-        found = transfer.reembed_job(engine).rehearse(
+        return transfer.reembed_job(engine).rehearse(
             embedder,
             cases,
             recipe=engine.default_recipe,
@@ -191,14 +220,15 @@ def _rehearse(engine: Engine, embedder: Embedder, args: argparse.Namespace) -> i
             sample=args.sample,
             on_progress=on_progress,
         )
+
+
+def _rehearse(engine: Engine, embedder: Embedder, args: argparse.Namespace) -> int:
+    found = _rehearsed(engine, embedder, args)
     report = found.report
     assert report.other is not None
     assert report.paired is not None
-    lines = [
-        f"{counted(found.effect.asked, 'question')} over {found.sample:,}"
-        f" of {counted(found.rows, 'memory', 'memories')}"
-    ]
-    if cases:
+    lines = [_of_how_many(found)]
+    if report.answers:
         for name, value in report.mean.items():
             new = report.other.mean[name]
             lines.append(f"{name}: {_number(value)} with {found.old}, {_number(new)} with {found.new}")

@@ -135,6 +135,11 @@ STEPS = (
         lambda before, now: now.version > before.version and not now.dialog,
     ),
     TourStep(
+        "The wrong port is back, with the words and the fields of before. What was taken back can be made again.",
+        "Press {browse.redo}, then {change.apply}: the right port counts.",
+        lambda before, now: now.version > before.version and not now.dialog,
+    ),
+    TourStep(
         "That was correcting. Memories are made of conversations, and most texts become none.",
         "Press {app.go-capture}: Capture shows what becomes of every text.",
         lambda before, now: now.mode == "capture",

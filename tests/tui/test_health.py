@@ -16,6 +16,7 @@ from memtui.tui.screens.health.screen import HealthScreen
 from tests.conftest import NOW_MS, tree_hash
 from tests.engine import planted_faults as planted
 from tests.tui.driving import EACH_SIZE, SIZES, check_golden, press, running, screen_text, settle
+from tests.tui.previews import tells_consequences
 
 DAY_MS = 86_400_000
 
@@ -277,6 +278,7 @@ async def test_the_preview_of_a_plan_shows_the_answers_before_and_now(
         await settle(pilot)
         text = screen_text(app)
         assert "WHAT WOULD BE ANSWERED" in text
+        tells_consequences(app, "a plan of the configuration")
         assert "1 of 1 answer changes" in text
         shown = [line for line in text.splitlines() if planted.text_of(3)[:20] in line]
         assert len(shown) >= 2, "the question, and the memory that is lost by it"
@@ -343,6 +345,7 @@ async def test_a_whole_restore_asks_the_cases_before_and_after_and_leaves_a_rece
         assert "WHAT THE AGENT WOULD NOW READ" in text
         assert f"worse  {planted.text_of(200)[:20]}" in text
         assert "came since" in text
+        tells_consequences(app, "going back to a version")
         assert planted.open_table(store).count_rows() == 81
         await press(pilot, "enter" if "enter do it" in text else "Y")
         await settle(pilot)

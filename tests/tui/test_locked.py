@@ -23,6 +23,7 @@ from memtui.tui.dialogs.unlock import Unlock
 from memtui.tui.startup.open_store import opener
 from tests.conftest import NOW_MS, tree_hash
 from tests.tui.driving import press, screen_text, settle, type_text
+from tests.tui.previews import tells_consequences
 
 PORT = "which port do I use for ssh to the bastion?"
 
@@ -141,6 +142,43 @@ def test_every_action_that_writes_is_walked_or_says_where() -> None:
     assert not walked & set(OTHERS)
 
 
+ELSEWHERE_TOLD = {
+    "recall.replace": "test_recall_screen.py",
+    "mend.restore": "test_mending.py",
+    "whynot.remedy": "test_whynot.py",
+    "changes.open": "test_whynot.py",
+    "versions.whole": "test_health.py",
+    "plans.apply": "test_health.py",
+    "transfer.write": "test_transfer_others.py",
+}
+"""Previews of another world than the demo's, and the test that holds each to the same."""
+
+AS_ANOTHER = {
+    "browse.external": "browse.edit",
+    "review.merge": "near.merge",
+    "journal.finish": "journal.undo",
+    "journal.break-lock": "journal.undo",
+    "transfer.stopped": "transfer.write",
+    "transfer.undo": "browse.undo",
+    "audit.apply": "browse.change",
+    "audit.edit": "plans.apply",
+    "audit.undo-config": "plans.apply",
+    "plans.undo": "plans.apply",
+}
+"""What shows the preview of another action, by the same dialog."""
+
+
+def test_every_preview_is_held_to_telling_what_the_agent_would_read() -> None:
+    told = {*BROWSE, *ELSEWHERE, *ELSEWHERE_TOLD}
+    writes = {key.id for key in TABLE if key.writes}
+    assert writes == told | set(AS_ANOTHER), "a preview that is not asked what follows from it"
+    assert not told & set(AS_ANOTHER)
+    assert set(AS_ANOTHER.values()) <= told
+    for file in set(ELSEWHERE_TOLD.values()):
+        text = (Path(__file__).parent / file).read_text("utf-8")
+        assert "tells_consequences(app" in text or "in_words(app" in text, file
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("recipes", [BROWSE, ELSEWHERE], ids=["browse", "elsewhere"])
 async def test_every_action_that_writes_ends_on_a_preview_and_then_on_the_unlock(
@@ -154,6 +192,7 @@ async def test_every_action_that_writes_ends_on_a_preview_and_then_on_the_unlock
             if not isinstance(screen, Unlock):
                 assert isinstance(screen, PREVIEWS), f"{id}: {keys}\n{screen_text(app)}"
                 assert "unlock and " in screen_text(app), id
+                tells_consequences(app, id)
                 apply = next(
                     key
                     for action, key in (("apply", "enter"), ("agree", "y"), ("stopped", "Y"))

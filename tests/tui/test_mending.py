@@ -22,6 +22,7 @@ from tests.conftest import NOW_MS
 from tests.engine.curate_world import row_of, rows_of, same_rows, version_of
 from tests.engine.pro_store import row, write_store
 from tests.tui.driving import SIZES, check_golden, press, screen_text, settle, type_text, until
+from tests.tui.previews import tells_consequences
 from tests.tui.test_changing import browsing, steps
 
 SECRET = "sk-live-4f9a8b7c6d5e4f3a2b1c0d9e"
@@ -186,7 +187,9 @@ async def test_a_forgotten_memory_comes_back_from_the_trash_byte_for_byte(store)
         assert name("hello") not in rows_of(store).column("id").to_pylist()
         await press(pilot, "t")
         assert "deleted" in screen_text(app)
-        await press(pilot, "space", "R", "enter")
+        await press(pilot, "space", "R")
+        tells_consequences(app, "restore")
+        await press(pilot, "enter")
         assert "1 memory brought back" in said(app)
     assert same_rows(rows_of(store), before)
 

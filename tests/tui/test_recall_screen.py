@@ -32,6 +32,7 @@ from tests.tui.driving import (
     type_text,
     until,
 )
+from tests.tui.previews import tells_consequences
 from tests.tui.recalling import QUESTION, Wrapped, panels, recalling
 
 
@@ -320,4 +321,6 @@ async def test_two_memories_that_disagree_are_told_unasked_and_mended_by_one_key
         await press(pilot, "ctrl+s")
         await until(pilot, lambda: isinstance(app.screen, ChangePreview))
         plan = app.screen.plan
+        await settle(pilot)
+        tells_consequences(app, "correct")
         assert {each.id for each in plan.changes} == {found.recalled, found.newer}

@@ -101,17 +101,24 @@ async def test_the_whole_way_from_a_wrong_answer_to_its_undo(guided):
         await press(pilot, "enter")
         await at(pilot, 8)
         assert app.session.info.version == version + 2
-        await press(pilot, "7")
+        await press(pilot, "U")
+        await until(pilot, lambda: len(app.screen_stack) == 2)
+        await press(pilot, "enter")
         await at(pilot, 9)
+        assert app.session.info.version == version + 3
+        right = app.session.engine.memories([trace.returned[0]])
+        assert "48022" in right[trace.returned[0]].text, "the tour leaves the right port"
+        await press(pilot, "7")
+        await at(pilot, 10)
         capture = app.screen_stack[0]
         await until(pilot, lambda: capture.state.trace is not None)
         await settle(pilot)
         assert [text.fate for text in capture.state.trace.texts] == ["kept", "deferred", "dropped", "dropped"]
         await press(pilot, "j", "W")
-        await at(pilot, 10)
+        await at(pilot, 11)
         assert capture.state.verdict.gate == "unsure"
         assert "said with a maybe" in screen_text(app)
-        assert app.session.info.version == version + 2, "a conversation that is looked at writes nothing"
+        assert app.session.info.version == version + 3, "a conversation that is looked at writes nothing"
         assert "That is the loop" in screen_text(app)
         await press(pilot, "f10")
         assert not app.screen.query(TourStrip)

@@ -34,6 +34,7 @@ from tests.tui.driving import (
     type_text,
     until,
 )
+from tests.tui.previews import tells_consequences
 from tests.tui.recalling import panels, recalling
 from tests.tui.test_recall_hostile import printable
 
@@ -143,7 +144,7 @@ async def test_a_change_of_the_memory_is_looked_at_made_and_asked_again(tmp_path
         assert why.state.verdict.gate == "state"
         why.query_one(ChangeRows).choose("change:memory.state")
         await press(pilot, "enter")
-        assert isinstance(app.screen, ChangePreview)
+        tells_consequences(app, "a change that brings it back")
         await press(pilot, "enter")
         await until(pilot, lambda: why.state.verdict is not None and why.state.verdict.returned)
         assert engine.get(TARGET).state == "confirmed"
@@ -185,6 +186,8 @@ async def test_a_remedy_on_the_memory_is_looked_for_and_staged_by_one_key(tmp_pa
         assert "harm 0 of 4" in screen_text(app)
         await press(pilot, "f")
         await until(pilot, lambda: isinstance(app.screen, ChangePreview))
+        await settle(pilot)
+        tells_consequences(app, "a remedy")
         assert engine.get(TARGET).state == "pending"
         await press(pilot, "enter")
         await until(pilot, lambda: why.state.verdict is not None and why.state.verdict.returned)

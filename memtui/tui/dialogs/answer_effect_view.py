@@ -110,6 +110,11 @@ def answers_lines(
     return [*lines, Content.styled(said, "$dim")] if more > 0 else lines
 
 
+def unchanged_lines(why: str, width: int, glyphs: Glyphs) -> list[Content]:
+    """That no answer can change, and why nothing had to be asked to know it."""
+    return [*_titled("no answer changes", "$dim", width), *sentences([why], width, glyphs.dot, "$dim")]
+
+
 def _titled(far: str, style: str, width: int) -> list[Content]:
     room = max(0, width - len(EFFECT) - 3)
     told = crop(far, room)

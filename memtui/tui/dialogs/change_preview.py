@@ -13,7 +13,7 @@ from memtui.engine import ChangeSet, MemtuiError, Progress, counted, one_line, v
 from memtui.patches.textual_painting import QuickModal
 from memtui.tui.actions.table import bindings
 from memtui.tui.calls import EngineCalls, Report
-from memtui.tui.dialogs.answer_effect_view import effect_lines, else_lines, shares
+from memtui.tui.dialogs.answer_effect_view import effect_lines, else_lines, shares, unchanged_lines
 from memtui.tui.dialogs.change_preview_view import linked_ids, plan_rows, would
 from memtui.tui.host import host
 from memtui.tui.messages import RunAdvanced, RunFailed, RunFinished
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 Effect = Callable[[ChangeSet, "CancelToken", Report], "RecallEffect"]
 """Works out, in a thread, what a change set does to recall."""
+
+_ONLY_PAST = "The memories stay as they are, and no recall reads the older versions that go."
 
 MANY = 20
 """From so many deletions the count has to be typed: one key is pressed too easily."""
@@ -94,6 +96,8 @@ class EffectRows(RowList, inherit_bindings=False):
     def paint(self, width: int) -> Sequence[Row]:
         glyphs = host(self).glyphs
         lines = effect_lines(self.value, width, glyphs)
+        if self.value is None and only_past(self.plan):
+            lines = unchanged_lines(_ONLY_PAST, width, glyphs)
         if not self.plan.conflicts:
             lines += else_lines(self.plan, width, glyphs, self._way_back())
         return [Row((line,)) for line in lines]

@@ -13,7 +13,8 @@ from textual.content import Content
 from memtui.engine import counted, one_line
 from memtui.patches.textual_painting import QuickModal
 from memtui.tui.actions.table import bindings
-from memtui.tui.dialogs.answer_effect_view import answers_lines
+from memtui.tui.dialogs.answer_effect_view import EFFECT, answers_lines
+from memtui.tui.dialogs.change_preview_view import value_words
 from memtui.tui.host import host
 from memtui.tui.paint.cells import crop, fit
 from memtui.tui.widgets.panel import Panel
@@ -37,6 +38,10 @@ class PlannedConfig:
 
 
 _LABEL = 10
+
+_AGAIN = "What it read before that change: the settings of then count again once the gateway is restarted."
+
+_UNASKED = "Not known: no case is saved and no question was asked yet. Ask one in Recall, and it is answered both ways."
 
 _LEAD = 24
 """Characters of a long line that are shown before what changes in it."""
@@ -86,10 +91,16 @@ class ConfigRows(RowList):
         if self._planned is not None:
             yield from _of_plan(self._planned)
         elif self._record is not None:
+            yield "heading", "", EFFECT
+            yield "$foreground", "", _AGAIN
             yield "heading", "", f"TAKES BACK {self._record.plan}"
             for change in self._record.changes:
                 path = ".".join(change["path"])
-                yield "$foreground", "", f"{path}: {change['to']} becomes {change['from']} again"
+                yield (
+                    "$foreground",
+                    "",
+                    f"{path}: {_short(change['to'])} becomes {_short(change['from'])} again",
+                )
         yield "heading", "", "THE FILES"
         draft = self._planned.draft if self._planned is not None else None
         lines = self._difference if draft is None else draft.difference
@@ -101,8 +112,10 @@ class ConfigRows(RowList):
 
 def _of_plan(planned: PlannedConfig) -> Iterator[tuple[str, str, str]]:
     draft = planned.draft
-    if planned.first:
-        yield "heading", "", planned.heading
+    yield "heading", "", planned.heading or EFFECT
+    if not planned.first:
+        yield "$foreground", "", _UNASKED
+    else:
         for sentence in planned.first:
             yield "bold $foreground", "", sentence
     if planned.answers:
@@ -146,6 +159,8 @@ def words_of(change: SettingChange) -> str:
 def _short(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(map(str, value)) or "nothing"
+    if isinstance(value, dict):
+        return value_words(value)
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

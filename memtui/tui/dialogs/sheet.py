@@ -89,8 +89,8 @@ class Sheet(QuickModal[None]):
 
     DEFAULT_CSS = """
     Sheet { align: center middle; }
-    Sheet Panel { width: 110; max-width: 96%; height: 90%; border: round $frame-focus; }
-    Sheet.-narrow Panel { width: 100%; max-width: 100%; height: 100%; }
+    Sheet Panel { width: 110; max-width: 96%; height: 90%; max-height: 90%; border: round $frame-focus; }
+    Sheet.-narrow Panel { width: 100%; max-width: 100%; height: 100%; max-height: 100%; }
     """
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-normal")]  # noqa: RUF012
     BINDINGS = bindings("overlay")
@@ -106,6 +106,19 @@ class Sheet(QuickModal[None]):
     def compose(self) -> ComposeResult:
         with Panel(title=self._title):
             yield self._rows
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self._fit)
+
+    def _fit(self) -> None:
+        """As high as what it says, where the screen is wide enough to show what lies behind it."""
+        panel = self.query_one(Panel)
+        if self.has_class("-narrow"):
+            panel.styles.height = "100%"
+            return
+        width = self._rows.size.width or panel.content_size.width
+        lines = sum(len(row.lines) for row in self._rows.paint(width))
+        panel.styles.height = lines + panel.gutter.height
 
     def on_mount(self) -> None:
         glyphs = host(self).glyphs

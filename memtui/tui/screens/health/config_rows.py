@@ -21,6 +21,14 @@ if TYPE_CHECKING:
 
 _WITHOUT = "the store is looked at without its agent's configuration; every other view works"
 
+_DEMO = "the demo store belongs to no agent, so that no openclaw.json names it"
+
+_WAYS = (
+    "open your agent's store (“open a store” in the palette): its configuration is found beside it",
+    "another file: OPENCLAW_CONFIG_PATH=FILE memtui",
+    "without a file, p in Recall tries every setting of recall on your question, with its flip points",
+)
+
 _WITH = "plans A to D, every option, what each would change, and the checks of the keys"
 
 
@@ -93,7 +101,9 @@ def before_writing(state: HealthState, width: int, look: Look) -> list[Row]:
     if config is None:
         return []
     if config.error:
-        return labelled([("now", _WITHOUT), ("then", _WITH)], width)
+        why = [("why", _DEMO)] if config.of_demo else []
+        ways = [("do" if at == 0 else "", each) for at, each in enumerate(_WAYS)]
+        return labelled([*why, ("now", _WITHOUT), ("then", _WITH), *ways], width)
     lines: list[tuple[str, str]] = []
     for problem in config.problems:
         if state.cursor == f"problem:{problem.path}:{problem.rule}":

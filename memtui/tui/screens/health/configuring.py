@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from textual import on
@@ -45,8 +46,11 @@ def read_config(engine: Engine, turned: Turned) -> ConfigView:
         config = read_configuration(engine)
         draft = _draft(engine, config, turned)
     except MemtuiError as error:
+        from memtui.engine.demo import read_mark
+
         known = engine.found.config if engine.found is not None else ""
-        return ConfigView(known, turned, error=str(error))
+        demo = not engine.is_remote and read_mark(Path(engine.store.uri)) is not None
+        return ConfigView(known, turned, error=str(error), of_demo=demo)
     changes = {each.short: each for each in draft.changes}
     lines = []
     for option in options_of(config):

@@ -61,6 +61,8 @@ class ConfigView:
     problems: tuple[Problem, ...] = ()
     lines: tuple[OptionLine, ...] = ()
     error: str = ""
+    of_demo: bool = False
+    """Whether the store is the demo, which no agent's configuration names."""
     flight: Flight | None = None
     """What the cases and the last questions answer under it; None until it was flown."""
     talks: tuple[str, ...] = ()
