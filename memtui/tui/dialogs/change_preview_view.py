@@ -183,8 +183,16 @@ def plan_rows(
     names = {**(names or {}), **{each.id: one_line(veiled(each.title)) for each in plan.changes}}
     head = head_lines(plan, notes, width, glyphs)
     alike = _alike(plan.changes)
-    rows = [Row((*head, *_alike_lines(alike, len(plan.changes), width, glyphs), Content()))]
-    rows = rows if head or alike else []
+    above, below = (
+        [
+            line
+            for ids, fields in alike.items()
+            if _aside(fields) is aside
+            for line in _alike_lines(ids, fields, len(plan.changes), width, glyphs)
+        ]
+        for aside in (False, True)
+    )
+    rows = [Row((*head, *(above if head else above[1:]), Content()))] if head or above else []
     said = {id: frozenset(fields) for ids, fields in alike.items() for id in ids}
     pairs = _paired(plan.changes[:SHOWN])
     alone = len(pairs) == 1
@@ -201,6 +209,8 @@ def plan_rows(
             rows += [Row((line,)) for line in lines]
         else:
             rows.append(Row(tuple(lines), change.id))
+    if below:
+        rows.append(Row(tuple(below[1:])))
     left = len(plan.changes) - SHOWN
     if left > 0:
         rows.append(Row(tuple(heading(f"and {full(left)} more", "$dim"))))
@@ -229,16 +239,19 @@ def _alike(changes: Sequence[Change]) -> Alike:
     return told
 
 
-def _alike_lines(alike: Alike, count: int, width: int, glyphs: Glyphs) -> list[Content]:
-    lines: list[Content] = []
-    for ids, fields in alike.items():
-        every = len(ids) == count
-        lines += heading(
-            f"IN EACH OF THE {full(count)}" if every else f"IN {full(len(ids))} OF THE {full(count)}"
-        )
-        before = {name: was for name, (was, _) in fields.items()}
-        lines += field_lines(before, {name: now for name, (_, now) in fields.items()}, width, glyphs)
-    return lines
+def _aside(fields: Mapping[str, tuple[Any, Any]]) -> bool:
+    """Whether that is nothing but what follows from the change."""
+    return all(name in _BESIDE for name in fields)
+
+
+def _alike_lines(
+    ids: Sequence[str], fields: Mapping[str, tuple[Any, Any]], count: int, width: int, glyphs: Glyphs
+) -> list[Content]:
+    before, after = ({name: way[at] for name, way in fields.items()} for at in (0, 1))
+    title = (
+        f"IN EACH OF THE {full(count)}" if len(ids) == count else f"IN {full(len(ids))} OF THE {full(count)}"
+    )
+    return [*heading(title), *field_lines(before, after, width, glyphs)]
 
 
 def _without(change: Change, fields: frozenset[str]) -> Change:
