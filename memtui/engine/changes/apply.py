@@ -165,6 +165,7 @@ def _once(change_set: ChangeSet, bench: Applier, detail: Mapping[str, Any] | Non
     writer, journal = bench.writer, bench.journal
     with bench.gatekeeper.hold() as hold:
         before = writer.newest()
+        # The plan was made on an older version, perhaps: what is written is made anew from the rows as they are now.
         current, trusted = _current(change_set, writer, before)
         material = materialise(change_set, current, writer.dialect, trusted=trusted)
         if material.conflicts:
@@ -172,7 +173,9 @@ def _once(change_set: ChangeSet, bench: Applier, detail: Mapping[str, Any] | Non
         rows = writer.count() if material.deletes else 0
         if writer.dialect.can.own_store and _wants_index(writer):
             before = writer.build_id_index()
-        hold.check()
+        hold.check()  # all that takes time is done: the last moment at which a lost lock costs nothing
+        # The rows as they are stand in the journal before the table changes, so that a kill between the two can be
+        # told from the table (`interrupted`) and every commit can be taken back.
         entry = journal.intend(
             time_ms=bench.now(),
             action=change_set.action,
@@ -226,7 +229,7 @@ def _current(change_set: ChangeSet, writer: Writer, version: int) -> tuple[pa.Ta
             fix="Open it again; nothing was changed.",
         )
     if base is not None and change_set.mark is not None and writer.mark(version) == change_set.mark:
-        return base, True
+        return base, True  # nobody wrote since the plan: its rows need not be read and compared again
     return writer.rows(change_set.ids), False
 
 
@@ -241,6 +244,7 @@ def committed(
     try:
         return commit()
     except MemtuiError:
+        # An error does not say that nothing was written: the version may be there and the answer lost on its way.
         try:
             version = writer.newest()
             found = whereabouts(images(), writer)

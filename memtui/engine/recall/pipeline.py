@@ -42,6 +42,7 @@ def pool_of(
             if index not in hits:
                 hits[index] = hit if rows[index] is hit.row else replace(hit, row=rows[index])
         by_lane.append(hits)
+    # What a lane dropped gets a place too: the trace tells of it, and Why not climbs its gates.
     for lane in (vector, bm25):
         for gone in lane.dropped:
             index_of(gone.row)
@@ -72,7 +73,7 @@ def run_stages(
             continue
         if cancel is not None:
             cancel.check()
-        before = blank if spec.fresh else flow
+        before = blank if spec.fresh else flow  # a lane searches by itself, whatever the lane before it found
         start = clock()
         outcome = spec.run(before, pool, setting)
         ms = (clock() - start) * 1000
