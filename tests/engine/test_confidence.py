@@ -110,6 +110,45 @@ def test_it_does_not_hang_on_how_the_weights_are_scaled(demo: Engine) -> None:
     assert f"{plain.confidence.gathered:.0%} of all weight" in plain.confidence.why
 
 
+def test_what_stands_to_the_letter_counts_in_notes_and_is_told(demo: Engine) -> None:
+    judged = subject.judgement("notes")
+    given = [judged.of(0.5, 0.5, 0, literal=share)[0] for share in (0.0, 0.5, 1.0)]
+    assert given == sorted(set(given))
+    texts = ["the bastion is up", "the port of the bastion is 2222", "the port is closed", "a dog"]
+    shares = [subject.literal("Which port has the bastion?", texts, at) for at in range(4)]
+    assert shares[1] == 1.0
+    assert shares[0] == shares[2] == pytest.approx(0.5)  # each stands in two of them
+    assert shares[3] == 0.0
+    assert subject.literal("what is it?", texts, 0) == 0.0  # nothing that could stand there
+    trace = demo.recall(RecallRequest("Which port do I use for SSH to the bastion?", recipe="memtui"))
+    told = trace.confidence
+    assert told is not None
+    at = next(at for at, row in enumerate(trace.pool.rows) if row.id == told.memory)
+    assert told.literal == subject.literal(trace.query, [row.text for row in trace.pool.rows], at)
+    assert f"{told.literal:.0%} of the question there to the letter" in told.why
+    assert told.as_json()["literal"] == told.literal
+    assert told.asked is None
+
+
+def test_a_question_of_more_words_is_met_by_chance_less_often(talk: Engine) -> None:
+    judged = subject.judgement("dialogue")
+    assert judged.of(0.5, 0.5, 0, asked=0.25)[0] < judged.of(0.5, 0.5, 0, asked=1.0)[0]
+    few, many = (
+        talk.recall(RecallRequest(question, recipe="memtui")).confidence
+        for question in (
+            "When did Louis join?",
+            "Which old chapel does the choir rehearse in since Louis joined it on Tuesday evening last autumn?",
+        )
+    )
+    assert few is not None
+    assert many is not None
+    assert few.asked == 1 / subject.MANY_WORDS
+    assert many.asked == 1.0
+    assert (few.literal, many.literal) == (None, None)
+    assert "asked in few words" in few.why
+    assert "asked in many words" in many.why
+
+
 SAID = (
     "The spare key is under the blue pot",
     "Marta keeps bees on the roof of the library",
@@ -243,4 +282,4 @@ def test_without_sessions_nothing_is_known_of_what_was_said_beside_it(tmp_path: 
     told = engine.recall(RecallRequest(questions[0].query, recipe="memtui")).confidence
     assert told is not None
     assert told.beside is None
-    assert told.why.endswith("of all weight gathered")
+    assert told.why.endswith("of all weight gathered, asked in few words")

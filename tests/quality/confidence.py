@@ -73,8 +73,8 @@ from tests.quality.tuning import interval
 FALSE_ALARMS = 0.05
 KINDS = ("answerable", "elsewhere", "removed")
 SIGNALS = {
-    "dialogue": ("met", "gathered", "beside"),
-    "notes": ("met", "gathered", "long"),
+    "dialogue": ("met", "gathered", "beside", "asked"),
+    "notes": ("met", "gathered", "long", "literal"),
     "dialogue.few": ("met",),
     "notes.few": ("met",),
 }
@@ -113,6 +113,10 @@ class Sample:
     """Whether what was said beside it came back too; None where that is not known."""
     short: bool = False
     """Whether the memories are short messages."""
+    asked: float = 0.0
+    """How many words the question has."""
+    literal: float = 0.0
+    """How much of it stands in the memory to the letter."""
     usual: float = 0.0
     """What counts where it is not: see `with_usual`."""
 
@@ -134,7 +138,11 @@ class Sample:
         """The probability and the line that the product gives it."""
         profile, _, few = self.profile.partition(".")
         judged = subject.judgement(profile, bool(few))
-        return judged.of(self.met, self.gathered, self.long, self.near, self.short)
+        return judged.of(
+            *(self.met, self.gathered, self.long, self.near, self.short),
+            asked=self.asked,
+            literal=self.literal,
+        )
 
 
 def spoken(folder: Path, title: str, every: int = 1) -> Iterator[Sample]:
@@ -260,9 +268,17 @@ def sampled(set_: str, scope: str, kind: str, trace: Trace, expected: frozenset[
     met, gathered = (0.0, 0.0) if told is None else (told.met, told.gathered)
     answers = any(each in expected for each in trace.returned[: subject.LOOKED_AT])
     near = None if told is None else told.beside
+    asked, literal = (0.0, 0.0) if told is None else _words(trace, told.memory)
     long, texts = subject.longness(trace.query), [row.text for row in trace.pool.rows]
     short = bool(texts) and subject.short_messages(texts)
-    return Sample(set_, f"{set_} {scope}", kind, met, gathered, long, answers, near, short)
+    return Sample(set_, f"{set_} {scope}", kind, met, gathered, long, answers, near, short, asked, literal)
+
+
+def _words(trace: Trace, memory: str) -> tuple[float, float]:
+    """Both signals of the question's words, whichever of them counts by now."""
+    at = next(at for at, row in enumerate(trace.pool.rows) if row.id == memory)
+    texts = [row.text for row in trace.pool.rows]
+    return subject.asked_words(trace.cleaned), subject.literal(trace.query, texts, at)
 
 
 def with_usual(chosen: Sequence[Sample], known: Sequence[Sample]) -> list[Sample]:
@@ -429,7 +445,7 @@ def section(profile: str, every: Sequence[Sample]) -> list[str]:
 
 HEAD = """\
 # Confidence: made by `python -m tests.quality.confidence --write`. The probability that a memory answers is
-# 1 / (1 + e^-(bias + met * met + gathered * gathered + beside * beside + long * long)). Below line + long_line * long,
+# 1 / (1 + e^-(bias + met * met + gathered * gathered + beside * beside + ...)). Below line + long_line * long,
 # and + short_line where the memories are short messages, no memory answers. beside_unknown stands for beside where that
 # is not known; few: of fewer candidates than 20.
 # elsewhere, removed: the change of the recognised share without the signal, mean and 95 % interval over the questions.

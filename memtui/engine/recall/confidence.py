@@ -4,8 +4,9 @@ Three things are looked at. How well the words of the question are met by one of
 rare words counting more: it is not stretched over the pool, whose best always reaches the top, answer or not. How much
 of all the weight that there is the best memory gathers: where meaning, words, speaker and time speak for one and the
 same memory it is more likely the answer than where each speaks for another. And in dialogues whether what was said
-beside it came back too: what was talked about is told in more than one message. In notes the length of the question
-counts instead: a long message seldom has one note that answers it.
+beside it came back too, since what was talked about is told in more than one message, and how many words the question
+has: three are sooner met by chance than eight. In notes a long message seldom has one note that answers it; there how
+much of the question stands in the memory to the letter counts too, rare words more.
 
 Words that the bundled model knows in pieces alone are most words of a language that it never learned. Where half of the
 question is made of such words, and none of them stands in a memory, their pieces count for nothing: they meet pieces of
@@ -18,7 +19,9 @@ writes it into `weights.toml` beside the recipe, with errors and with what each 
 
 from __future__ import annotations
 
+import re
 import tomllib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -29,6 +32,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from memtui.engine.recall.recipes.memtui.question import (
+    AUXILIARIES,
+    FUNCTION_WORDS,
+    QUESTION_WORDS,
+    words_of,
+)
+from memtui.engine.recall.recipes.memtui.survey import word_rarity
 from memtui.engine.recall.trace import Confidence
 
 if TYPE_CHECKING:
@@ -36,6 +46,8 @@ if TYPE_CHECKING:
 
 
 Row = np.ndarray[Any, np.dtype[np.float64]]
+
+_PART = re.compile(r"\w+")
 
 WEIGHTS = Path(__file__).parent / "recipes" / "memtui" / "weights.toml"
 
@@ -50,6 +62,9 @@ AMONG = 8
 
 SHORT = 10
 """Words of a short message, with who said it."""
+
+MANY_WORDS = 8
+"""Of so many words without names, a question cannot have its words met by chance."""
 
 FEW = 20
 """With fewer candidates than this only the words that are met count."""
@@ -78,6 +93,10 @@ class Judgement:
     beside_unknown: float
     """The same of a memory that is in no session, or alone in it: what is usual."""
     long: float
+    asked: float
+    """For a question of many words, see `asked_words`."""
+    literal: float
+    """For a memory in which all of the question stands to the letter, see `literal`."""
     line: float
     """Below this exponent no memory answers well: one question in twenty that has an answer is wrongly said to
     have none."""
@@ -87,18 +106,49 @@ class Judgement:
     """What short messages add to it: a question's words are met by fewer of them."""
 
     def of(
-        self, met: float, gathered: float, long: float, beside: bool | None = None, short: bool = False
+        self,
+        met: float,
+        gathered: float,
+        long: float,
+        beside: bool | None = None,
+        short: bool = False,
+        *,
+        asked: float = 0.0,
+        literal: float = 0.0,
     ) -> tuple[float, float]:
         """(the probability, the line below which nothing answers); `long` as `longness` says."""
         line = self.line + self.long_line * long + self.short_line * short
         exponent = self.bias + self.met * met + self.gathered * gathered + self.long * long
         exponent += self.beside * (self.beside_unknown if beside is None else beside)
+        exponent += self.asked * asked + self.literal * literal
         return 1 / (1 + exp(-exponent)), 1 / (1 + exp(-line))
 
 
 def longness(question: str) -> float:
     """0 for a short question, 1 for a long one."""
     return min(1.0, max(0.0, (len(question.split()) - LONG_FROM) / (LONG_TO - LONG_FROM)))
+
+
+def content_words(question: str) -> frozenset[str]:
+    """The different words of a question that say what is asked for, lower case."""
+    return frozenset(words_of(question) - FUNCTION_WORDS - AUXILIARIES - QUESTION_WORDS)
+
+
+def asked_words(question: str) -> float:
+    """How many such words a question has without its names, as a share of many; 1 for all that have more."""
+    return min(1.0, len(content_words(question)) / MANY_WORDS)
+
+
+def literal(question: str, texts: Sequence[str], at: int) -> float:
+    """The share of the question's words that stand in a text to the letter, those rare among `texts` counting more."""
+    words = content_words(question)
+    plain, joined = {word for word in words if word.isalnum()}, [word for word in words if not word.isalnum()]
+    lowered = [text.lower() for text in texts]
+    held = [{*plain.intersection(_PART.findall(text)), *(w for w in joined if w in text)} for text in lowered]
+    counts = Counter(word for each in held for word in each)
+    rarity = {word: word_rarity(counts[word], len(texts)) for word in words}
+    total = sum(rarity.values())
+    return sum(rarity[word] for word in held[at]) / total if total else 0.0
 
 
 def short_messages(texts: Sequence[str]) -> bool:
@@ -140,10 +190,19 @@ def confidence(trace: Trace) -> Confidence | None:
     gathered = float(last.score[last.order[0]]) / most(settings, {each.name for each in trace.records})
     few = len(place) < FEW
     near = None if few or settings["profile"] != "dialogue" else beside(trace, place[memory])
-    judged = judgement(settings["profile"], few)
-    long, short = longness(trace.query), short_messages([row.text for row in trace.pool.rows])
-    probability, line = judged.of(met[memory], gathered, long, near, short)
-    return Confidence(memory, probability, met[memory], gathered, line, near, few)
+    judged, texts = judgement(settings["profile"], few), [row.text for row in trace.pool.rows]
+    asked = asked_words(trace.cleaned) if judged.asked else None
+    stands = literal(trace.query, texts, place[memory]) if judged.literal else None
+    probability, line = judged.of(
+        met[memory],
+        gathered,
+        longness(trace.query),
+        near,
+        short_messages(texts),
+        asked=asked or 0.0,
+        literal=stands or 0.0,
+    )
+    return Confidence(memory, probability, met[memory], gathered, line, near, few, asked, stands)
 
 
 def words_in_pieces(pieces: Sequence[str]) -> list[slice]:

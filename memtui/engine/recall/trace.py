@@ -183,6 +183,9 @@ class Asker:
 LIKELY, HARDLY = 0.6, 0.3
 """From here on "likely", below there "hardly"; "perhaps" between them."""
 
+ASKED_FEW = 0.5
+"""Below this share of many words a question is of few."""
+
 Word = Literal["likely", "perhaps", "hardly", "nothing"]
 
 
@@ -203,6 +206,10 @@ class Confidence:
     """Whether what was said beside it in its session came back too; None where that does not count."""
     few: bool = False
     """So few memories were candidates that only the words count."""
+    asked: float | None = None
+    """Of how many words the question is, as a share of many; None where that does not count."""
+    literal: float | None = None
+    """The share of the question that stands in the memory to the letter; None where that does not count."""
 
     @property
     def word(self) -> Word:
@@ -236,6 +243,10 @@ class Confidence:
         if self.few:
             return f"{words}; too few candidates to weigh them against each other"
         told = f"{words}, {self.gathered:.0%} of all weight gathered"
+        if self.literal is not None:
+            told += f", {self.literal:.0%} of the question there to the letter"
+        if self.asked is not None:
+            told += f", asked in {'few' if self.asked < ASKED_FEW else 'many' if self.asked == 1 else 'some'} words"
         if self.beside is None:
             return told
         return f"{told}, {'what' if self.beside else 'nothing that'} was said beside it came back too"
@@ -249,6 +260,8 @@ class Confidence:
             "gathered": self.gathered,
             "beside": self.beside,
             "few": self.few,
+            "asked": self.asked,
+            "literal": self.literal,
             "line": self.line,
             "answers": self.word,
             "answered": self.answered,

@@ -422,7 +422,8 @@ def confidence_reasons(told: Confidence) -> str:
     if told.few:
         return f"words met {score(told.met)}, few candidates"
     beside = {None: "", True: ", neighbours too", False: ", no neighbours"}[told.beside]
-    return f"words met {score(told.met)}, weight {score(told.gathered)}{beside}"
+    letter = "" if told.literal is None else f", to the letter {score(told.literal)}"
+    return f"words met {score(told.met)}, weight {score(told.gathered)}{letter}{beside}"
 
 
 def confidence_words(told: Confidence) -> tuple[str, str]:

@@ -38,6 +38,12 @@ SESSIONS = ("session", "session_id", "sessionId", "source_session")
 _TELLING = r'"(?:speaker|session|session_id|sessionId|source_session)\\?"|^\s*"'
 """Metadata with such a key, plain or within a JSON string, and any that is a JSON string."""
 
+
+def word_rarity(count: int, rows: int) -> float:
+    """1 for a word of none of `rows` (or of `FEW`, where there are fewer), 0 for one of all."""
+    return 1 - math.log(count + 1) / math.log(max(rows, FEW) + 1)
+
+
 Around = tuple[str | None, str | None]
 """The ids of the memories before and after."""
 
@@ -101,7 +107,7 @@ class Survey:
 
         1 for a word of no row, 0 for one of every row of n >= FEW; few rows say little about what is rare.
         """
-        return 1 - math.log(self.counts.get(word, 0) + 1) / math.log(max(self.sampled, FEW) + 1)
+        return word_rarity(self.counts.get(word, 0), self.sampled)
 
 
 def nothing() -> Survey:
