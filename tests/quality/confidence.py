@@ -49,7 +49,7 @@ and what of the question stands there to the letter, in notes (elsewhere +.081 [
 beside that. Both were chosen on these scopes: expect less elsewhere.
 
 The ceiling, of the removed, with a line at one in twenty of each set's own answered questions, which flatters all (the
-last two rows: the mean of lines from 3 to 10 in a hundred, beside .33 | .29 | .30 | .20 | .10 without more signals):
+last two rows: the mean of lines from 3 to 8 in a hundred, beside .33 | .29 | .30 | .20 | .10 without more signals):
 
                                                        dialogues | chats | both as notes | notes
     three signals, before these two                          .33 | .30   | .30 | .21     | .11
@@ -60,7 +60,7 @@ last two rows: the mean of lines from 3 to 10 in a hundred, beside .33 | .29 | .
     the same, chosen on the other scopes                     .33 | .18   | .26 | .28     | .07
 
 The area under the curve goes from .79 | .71 to .80 | .73 with all of them; half of the removed at one in twenty would
-take .9. So half is not reached with these signals, whatever puts them together.
+take about .9. So half is not reached with these signals, whatever puts them together.
 
 Tried earlier and of no use: how well any candidates together meet the words, the lead over the next, the fourth, the
 tenth and the median, cosine and its lead, words that no memory has, whether a number, a name or a time is asked for
@@ -298,7 +298,7 @@ def _words(trace: Trace, memory: str) -> tuple[float, float]:
     """Both signals of the question's words, whichever of them counts by now."""
     at = next(at for at, row in enumerate(trace.pool.rows) if row.id == memory)
     texts = [row.text for row in trace.pool.rows]
-    return subject.asked_words(trace.cleaned), subject.literal(trace.query, texts, at)
+    return subject.asked_words(trace.cleaned or trace.query), subject.literal(trace.query, texts, at)
 
 
 def with_usual(chosen: Sequence[Sample], known: Sequence[Sample]) -> list[Sample]:

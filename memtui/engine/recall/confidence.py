@@ -191,7 +191,7 @@ def confidence(trace: Trace) -> Confidence | None:
     few = len(place) < FEW
     near = None if few or settings["profile"] != "dialogue" else beside(trace, place[memory])
     judged, texts = judgement(settings["profile"], few), [row.text for row in trace.pool.rows]
-    asked = asked_words(trace.cleaned) if judged.asked else None
+    asked = asked_words(trace.cleaned or trace.query) if judged.asked else None
     stands = literal(trace.query, texts, place[memory]) if judged.literal else None
     probability, line = judged.of(
         met[memory],
