@@ -246,7 +246,8 @@ class Confidence:
         if self.literal is not None:
             told += f", {self.literal:.0%} of the question there to the letter"
         if self.asked is not None:
-            told += f", asked in {'few' if self.asked < ASKED_FEW else 'many' if self.asked == 1 else 'some'} words"
+            few, many = self.asked < ASKED_FEW, self.asked == 1
+            told += ", asked in few words" if few else ", asked in many words" if many else ""
         if self.beside is None:
             return told
         return f"{told}, {'what' if self.beside else 'nothing that'} was said beside it came back too"
