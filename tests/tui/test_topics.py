@@ -13,7 +13,7 @@ from memtui.engine import UsageError
 from memtui.help import ORDER, topic, topics
 from memtui.tui.actions.table import BY_ID, load_keys
 from memtui.tui.dialogs.palette_sources import TopicView
-from tests.tui.driving import make_app, press, running, screen_text, settle, type_text
+from tests.tui.driving import make_app, press, running, screen_text, settle, type_text, until
 from tests.tui.memory_engine import MemoryEngine
 
 
@@ -45,17 +45,23 @@ def test_the_keys_of_a_topic_follow_the_keymap(tmp_path):
     assert "`palette: jump`" in topic("keys").with_keys(cap)
 
 
+async def shown(pilot, words):
+    """Wait for these words of a topic: Textual reads Markdown on a thread that `settle` does not know."""
+    await until(pilot, lambda: words in screen_text(pilot.app))
+    await settle(pilot)
+
+
 async def test_topics_are_found_in_the_palette_and_from_the_help():
     async with running(MemoryEngine(9), (100, 30)) as (app, pilot):
         await press(pilot, "question_mark", "t")
         assert "TOPICS" in screen_text(app)
         await press(pilot, "down", "enter")
         assert isinstance(app.screen, TopicView)
-        assert "Why a memory did not come back" in screen_text(app)
+        await shown(pilot, "Why a memory did not come back")
         await press(pilot, "escape", "ctrl+p")
         await type_text(pilot, "?undo")
         await press(pilot, "enter")
-        assert "memtui help safety" in screen_text(app)
+        await shown(pilot, "memtui help safety")
 
 
 async def test_a_long_topic_scrolls():
@@ -63,7 +69,7 @@ async def test_a_long_topic_scrolls():
     async with app.run_test(size=(60, 16)) as pilot:
         await settle(pilot)
         app.push_screen(TopicView(topic("filter")))
-        await settle(pilot)
+        await shown(pilot, "The same words in Browse")
         before = screen_text(app)
         await press(pilot, "G")
         assert "Tab completes" in screen_text(app)
