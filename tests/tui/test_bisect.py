@@ -79,17 +79,17 @@ async def test_a_date_and_the_settings_of_then_are_asked_for(store: Path, tmp_pa
     config = tmp_path / "then.json"
     config.write_text('{"retrieval": {"hardMinScore": 1}}')
     async with recalling(engine_on(store), query="gateway port", recipe="pro/tool") as (app, pilot, _):
-        await press(pilot, "B", "d")
+        await press(pilot, "B", "t")
         app.screen.query_one(Input).value = "yesterday-ish"
         await press(pilot, "enter")
         screen = app.screen
         assert isinstance(screen, BisectScreen)
         assert "Type a date" in screen.query_one(FlashLine).text
-        await press(pilot, "f")
+        await press(pilot, "L")
         app.screen.query_one(Input).value = str(tmp_path / "absent.json")
         await press(pilot, "enter")
         assert "cannot be read" in screen.query_one(FlashLine).text
-        await press(pilot, "f")
+        await press(pilot, "L")
         app.screen.query_one(Input).value = str(config)
         await press(pilot, "enter")
         assert "settings then: then.json" in screen_text(app)

@@ -78,7 +78,7 @@ async def test_a_model_that_is_silent_says_so_and_its_texts_wait(engine, size, m
         monkeypatch.setenv("MEMTUI_CHAT_TIMEOUT_S", "0.3")
         async with running(engine, size) as (app, pilot):
             screen = await pasted(app, pilot)
-            await press(pilot, "f", "X")
+            await press(pilot, "f", "ctrl+r")
             await settle(pilot)
             shown = " ".join(screen_text(app).split())
             assert "no answer within 300 ms" in shown
@@ -123,7 +123,7 @@ async def test_a_reply_that_obeys_an_order_is_stopped_with_its_words_and_reason_
         monkeypatch.setenv("MEMTUI_CHAT_BASE_URL", f"{server.url}/v1")
         async with running(engine, size) as (app, pilot):
             screen = await pasted(app, pilot)
-            await press(pilot, "f", "X")
+            await press(pilot, "f", "ctrl+r")
             await settle(pilot)
             assert screen.state.to_apply() == ()
             at = next(n for n, each in enumerate(screen.state.trace.texts) if "dark roast" in each.text)
@@ -151,7 +151,7 @@ async def test_a_memory_without_neighbours_shows_what_the_model_said_of_it(engin
         monkeypatch.setenv("MEMTUI_CHAT_BASE_URL", f"{server.url}/v1")
         async with running(engine, (200, 50)) as (app, pilot):
             screen = await pasted(app, pilot)
-            await press(pilot, "f", "X")
+            await press(pilot, "f", "ctrl+r")
             await settle(pilot)
             assert isinstance(screen, CaptureScreen)
             assert [each.raw["text"] for each in screen.state.trace.candidates] == [said["text"]]

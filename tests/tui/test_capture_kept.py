@@ -153,14 +153,14 @@ async def test_a_model_that_fails_is_told_and_nothing_is_lost(engine, monkeypatc
         monkeypatch.setenv("MEMTUI_CHAT_BASE_URL", f"{server.url}/v1")
         async with running(engine, (120, 36)) as (app, pilot):
             screen = await pasted(app, pilot)
-            await press(pilot, "f", "X")
+            await press(pilot, "f", "ctrl+r")
             await settle(pilot)
             waiting = [text for text in screen.state.trace.texts if text.gate == "model failed"]
             assert any("dark roast" in text.text for text in waiting)
             assert "waits, model failed" in screen_text(app)
             assert screen.state.trace.warnings[0][:24] in screen_text(app)
             assert screen.state.to_apply() == ()
-            await press(pilot, "f", "X")
+            await press(pilot, "f", "ctrl+r")
             await settle(pilot)
             assert len(screen.state.to_apply()) == 3, "by rules the same conversation is captured"
     assert engine.store.newest_version() == before

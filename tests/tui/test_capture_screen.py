@@ -338,7 +338,7 @@ async def test_the_funnel_counts_every_conversation_of_the_list(engine, tmp_path
         screen = await pasted(app, pilot)
         screen._add_file(str(tmp_path / "a.txt"))
         await settle(pilot)
-        await press(pilot, "right_square_bracket", "right_square_bracket", "X")
+        await press(pilot, "right_square_bracket", "right_square_bracket", "ctrl+r")
         await settle(pilot)
         assert screen.state.funnel.texts == 12
         assert [each.kept for each in screen.state.talks] == [1, 3]
@@ -401,7 +401,7 @@ async def test_a_model_on_this_machine_is_named_asked_and_accounted_for(engine, 
             await press(pilot, "f")
             assert "small at 127.0.0.1" in screen_text(app)
             assert not server.requests, "naming a model asks nothing"
-            await press(pilot, "X")
+            await press(pilot, "ctrl+r")
             assert "652 tokens" in screen_text(app)
             assert [each.decision for each in screen.state.trace.candidates] == ["create"]
         assert "hunter22" not in json.dumps([each.body for each in server.requests])

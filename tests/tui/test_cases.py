@@ -80,9 +80,11 @@ async def test_marks_make_a_case_which_is_there_again_with_the_question(demo_eng
     book = book_of(demo_engine)
     async with recalling(demo_engine) as (app, pilot, screen):
         ids = [c.id for c in screen.state.trace.results]  # type: ignore[union-attr]
-        await press(pilot, "o")
+        screen.action_right()
+        await press(pilot)
         await press(pilot, "j")
-        await press(pilot, "f")
+        screen.action_wrong()
+        await press(pilot)
         (case,) = book.cases()
         assert (case.query, case.expected, case.rejected) == (QUESTION, (ids[0],), (ids[1],))
         assert "▌ 2✗" in screen_text(app)
@@ -94,9 +96,10 @@ async def test_marks_make_a_case_which_is_there_again_with_the_question(demo_eng
         screen.ask(QUESTION)
         await press(pilot)
         assert screen.query_one(ResultList).verdicts == {ids[0]: "expected", ids[1]: "rejected"}
-        await press(pilot, "o")  # the first one: the same mark again takes it away
+        screen.action_right()  # the first one: the same mark again takes it away
+        await press(pilot)
         await press(pilot, "j")
-        await press(pilot, "f")
+        await press(pilot, "minus")  # below 0 there is no grade
         assert book.cases() == ()
         assert "no case of this question is left" in said(app)
         await press(pilot, "m")
@@ -212,7 +215,7 @@ async def test_without_cases_the_screen_says_how_to_get_some_and_a_broken_line_l
     path.write_text('{"query": "one", "expected": []}\n{broken\n{"query": "two"}\n')
     async with casing(demo_engine, cases=[]) as (app, pilot, _):
         assert "There are no cases of this store yet." in screen_text(app)
-        await press(pilot, "i")
+        await press(pilot, "L")
         app.screen.query_one(Input).value = str(path)
         await press(pilot, "enter")
         assert isinstance(app.screen, Sheet)

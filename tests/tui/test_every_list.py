@@ -46,7 +46,7 @@ DIALOGS = {
     "Missing": f"{ASKED} m",
     "every stage": f"{ASKED} w",
     "the settings": f"{ASKED} i",
-    "the scopes": f"{ASKED} s",
+    "the scopes": f"{ASKED} at",
     "the history": f"{ASKED} H",
     "what if": f"{ASKED} p",
     "a memory to ask about": f"{ASKED} W",

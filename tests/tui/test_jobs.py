@@ -75,7 +75,7 @@ PORT = "=which port do I use for ssh to the bastion?"
 JOBS = {
     "correct a wrong port": Job(
         5,
-        ("3", PORT, "enter", "F", "ctrl+s", "enter"),
+        ("3", PORT, "enter", "f", "ctrl+s", "enter"),
         lambda world, before, seen: any("goes through port 48022" in each for each in texts(world)),
     ),
     "merge duplicates of a topic": Job(

@@ -47,10 +47,10 @@ async def test_nothing_of_a_store_is_taken_for_more_than_text(
 
         assert screen.state.trace is not None
         assert len(screen.state.trace.candidates) > 3
-        await look("o", "j", "f", "equals_sign", "f")
+        await look("plus", "j", "minus", "equals_sign", "f")
         app.screen.query_one(Input).value = str(config)
         await look("enter", "j", "j", "v", "v", "v", "w", "escape", "z", "escape", "T", "R", "j", "v")
-        await look("escape", "escape", "I", "m", "m", "escape", "B", "escape", "H", "escape")
+        await look("escape", "escape", "I", "v", "v", "escape", "B", "escape", "H", "escape")
         await look("x", "escape")
         screen.ask(NASTY)
         await look("T", "G", "k", "escape")

@@ -88,7 +88,7 @@ async def test_the_cases_are_asked_again_for_another_horizon_and_for_tried_setti
 
 async def test_a_sweep_is_taken_back_where_it_was_made(writable: Engine):
     async with running(writable) as (app, pilot):
-        await go(pilot, "S")
+        await go(pilot, "A")
         await until(pilot, lambda: isinstance(app.screen, ChangePreview))
         await press(pilot, "enter")
         await until(pilot, lambda: writable.get(IDS[0]).tier == "core")
@@ -192,7 +192,9 @@ def test_what_ends_by_its_own_date_is_kept_by_taking_the_date_away(writable: Eng
 @pytest.mark.parametrize("size", [(80, 24), (120, 36)], ids=["80x24", "120x36"])
 async def test_what_can_be_done_is_listed_with_its_effect(writable: Engine, size: tuple[int, int]):
     async with running(writable, size) as (app, pilot):
-        await go(pilot, "a")
+        await go(pilot)
+        app._told.add("lifecycle.chart")  # what c did once; said for some seconds only
+        await press(pilot, "c")
         assert isinstance(app.screen, ChooseOne)
         check_golden(f"lifecycle-act-{size[0]}x{size[1]}", panels(app))
         await press(pilot, "escape")
@@ -214,7 +216,7 @@ async def test_what_can_be_done_is_listed_with_its_effect(writable: Engine, size
 async def test_odd_rows_are_shown_with_defined_numbers_for_a_hundred_years(tmp_path: Path):
     engine = odd_store(tmp_path)
     async with running(engine, (200, 50)) as (app, pilot):
-        await go(pilot, *["greater_than_sign"] * 7, "n")
+        await go(pilot, *["greater_than_sign"] * 7, "percent_sign")
         screen = screen_of(app)
         assert "next 100 y" in screen_text(app)
         assert "access as before" in screen_text(app)

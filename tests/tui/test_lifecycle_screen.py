@@ -188,7 +188,7 @@ async def test_horizon_scenario_and_day_ask_for_another_board(plugin_engine: Eng
         await press(pilot, *["greater_than_sign"] * 7)
         assert screen_of(app).state.ask.horizon_days == 36_525
         assert "next 100 y" in screen_text(app)
-        await press(pilot, "n")
+        await press(pilot, "percent_sign")
         assert "access as before" in screen_text(app)
         await press(pilot, "plus", "plus", "plus")
         state = screen_of(app).state
@@ -290,7 +290,7 @@ async def test_an_empty_store_says_so(tmp_path: Path):
 
 async def test_a_read_only_store_is_not_written(plugin_engine: Engine):
     async with running(plugin_engine) as (app, pilot):
-        await go(pilot, "S")
+        await go(pilot, "A")
         await until(pilot, lambda: isinstance(app.screen, ChangePreview))  # looked at, and not written
         await press(pilot, "enter")
         await settle(pilot)
@@ -302,12 +302,12 @@ async def test_a_sweep_is_looked_at_then_written(writable_engine: Engine):
     async with running(writable_engine) as (app, pilot):
         await go(pilot)
         board = screen_of(app).state.board
-        await press(pilot, "S")
+        await press(pilot, "A")
         await until(pilot, lambda: isinstance(app.screen, ChangePreview))
         assert "tier sweep" in screen_text(app)
         await press(pilot, "escape")
         assert screen_of(app).state.board.promotions == board.promotions
-        await press(pilot, "S")
+        await press(pilot, "A")
         await until(pilot, lambda: isinstance(app.screen, ChangePreview))
         await press(pilot, "enter")
         await until(pilot, lambda: screen_of(app).state.board is not board)
@@ -324,7 +324,7 @@ async def test_a_memory_is_pinned_from_its_curve(writable_engine: Engine):
     async with running(writable_engine) as (app, pilot):
         await go(pilot)
         memory = screen_of(app).state.selected
-        await press(pilot, "a", "p")
+        await press(pilot, "c", "p")
         await until(pilot, lambda: isinstance(app.screen, ChangePreview))
         await press(pilot, "enter")
         await until(pilot, lambda: writable_engine.get(memory).tier == "core")

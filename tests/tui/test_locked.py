@@ -48,8 +48,8 @@ BROWSE = {
 }
 
 ELSEWHERE = {
-    "lifecycle.act": "4 right_square_bracket right_square_bracket right_square_bracket a a",
-    "lifecycle.sweep": "4 S",
+    "lifecycle.act": "4 right_square_bracket right_square_bracket right_square_bracket c a",
+    "lifecycle.sweep": "4 A",
     "lifecycle.undo": "4 u",
     "lifecycle.redo": "4 U",
     "review.fix": "4 W f i ctrl+u text:0.11 enter",

@@ -91,7 +91,7 @@ async def test_clusters_by_text_and_by_cosine_and_a_threshold_with_a_live_count(
         assert "2 clusters" in screen_text(app)
         await press(pilot, *["less_than_sign"] * 9)
         assert "at least .900" in screen_text(app)
-        await press(pilot, "A")
+        await press(pilot, "at")
         assert "all scopes together" in screen_text(app)
         assert "of 6 memories" in screen_text(app)
         assert version_of(store) == 3
@@ -132,7 +132,7 @@ def _but(table: Any, *keys: str) -> Any:
 
 async def test_the_survivor_its_text_who_takes_part_and_what_becomes_of_the_losers(store):
     async with browsing(store, size=(80, 24)) as (app, pilot):
-        await press(pilot, "m", "L", "l", "j", "f")
+        await press(pilot, "m", "L", "l", "j", "P")
         assert "L deleted" in screen_text(app)
         await press(pilot, "j", "space")
         assert "left out" in screen_text(app)
@@ -226,7 +226,7 @@ async def test_secrets_stay_masked_until_they_are_revealed(store):
         assert SECRET not in text
         assert "[REDACTED]" in text
         assert "API key" in text
-        await press(pilot, "v")
+        await press(pilot, "V")
         assert SECRET in screen_text(app)
         await press(pilot, "j")
         assert SECRET not in screen_text(app)

@@ -31,7 +31,7 @@ async def test_the_ledger_has_every_stage_and_walks_on(demo_engine: Engine, size
             assert words in text
         await press(pilot, "pagedown")
         assert "returned at #1" in text + screen_text(app)
-        await press(pilot, "n", "escape")
+        await press(pilot, "full_stop", "escape")
         assert screen.state.selected == screen.state.trace.results[1].id  # type: ignore[union-attr]
 
 
@@ -105,7 +105,7 @@ async def test_another_recipe_asks_the_same_question_again(demo_engine: Engine) 
 @pytest.mark.slow
 async def test_scopes_are_marked_and_searched(demo_engine: Engine) -> None:
     async with recalling(demo_engine) as (app, pilot, screen):
-        await press(pilot, "s")
+        await press(pilot, "at")
         await until(pilot, lambda: isinstance(app.screen, ScopePick))
         text = screen_text(app)
         assert "as main: global, agent:main" in text
@@ -113,7 +113,7 @@ async def test_scopes_are_marked_and_searched(demo_engine: Engine) -> None:
         await press(pilot, "end", "space", "k", "space", "enter")
         assert len(screen.state.form.scopes or ()) == 2
         assert screen.state.trace.filters["scopes"] == list(screen.state.form.scopes or ())  # type: ignore[union-attr]
-        await press(pilot, "s")
+        await press(pilot, "at")
         await until(pilot, lambda: isinstance(app.screen, ScopePick))
         await press(pilot, "g", "enter")
         assert (screen.state.form.scopes, screen.state.form.everyone) == (None, False)
@@ -144,7 +144,7 @@ async def test_an_agent_that_was_chosen_counts_in_every_recipe_or_the_answer_say
                 assert "research is named and changes nothing" in trace.asker.words
                 assert "research is named" in text
         screen.choose(recipe="memtui")
-        await press(pilot, "s")
+        await press(pilot, "at")
         await until(pilot, lambda: isinstance(app.screen, ScopePick))
         await press(pilot, "g", "enter")
         assert screen.state.form.agent == ""

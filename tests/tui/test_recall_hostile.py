@@ -104,14 +104,14 @@ async def test_hostile_rows_are_listed_explained_and_read(
         for keys in (
             *(["j"],) * 6,
             ["enter"],
-            *(["n"],) * 7,
+            *(["full_stop"],) * 7,
             ["G"],
             ["escape"],
             ["m"],
             ["j"],
             ["j"],
             ["escape"],
-            ["s"],
+            ["at"],
         ):
             await press(pilot, *keys)
             assert printable(screen_text(app))

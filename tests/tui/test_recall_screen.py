@@ -311,7 +311,7 @@ async def test_two_memories_that_disagree_are_told_unasked_and_mended_by_one_key
         found = screen.state.radar[0]
         assert (found.value, found.newer_value) == ("2222", "48022")
         screen.query_one(ResultList).focus()
-        await press(pilot, "F")
+        await press(pilot, "f")
         await until(pilot, lambda: isinstance(app.screen, CorrectAnswer))
         await settle(pilot)
         text = screen_text(app)

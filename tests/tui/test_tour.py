@@ -80,7 +80,7 @@ async def test_the_whole_way_from_a_wrong_answer_to_its_undo(guided):
         assert "SSH to the bast" in screen_text(app)
         await press(pilot, "w")
         await at(pilot, 3)
-        await press(pilot, "escape", "F")
+        await press(pilot, "escape", "f")
         await at(pilot, 4)
         assert "not recalled" in screen_text(app)
         await press(pilot, "ctrl+s")

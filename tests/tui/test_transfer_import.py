@@ -306,7 +306,7 @@ async def test_a_folder_is_taken_when_it_is_a_source_and_bare_texts_need_no_mapp
 
 async def test_a_pasted_list_is_imported(store):
     async with transferring(store) as (app, pilot, screen):
-        await press(pilot, "p")
+        await press(pilot, "i")
         assert isinstance(app.screen, Paste)
         lines = ("[2026-01-02] - Ana paints boats.", "[2026-01-03] - The kiln\x1b[2J\u202e is in Uferweg.\t")
         app.post_message(events.Paste("\n".join(lines)))

@@ -137,6 +137,7 @@ PRESETS: dict[str, Preset] = {
             "app.quit": "q,ctrl+q,Z Z",
             "list.tall": "T",
             "list.mark-range": "v,V",
+            "capture.again": "X",
         },
     ),
     "emacs": Preset(

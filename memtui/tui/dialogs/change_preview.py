@@ -202,6 +202,11 @@ class ChangePreview(QuickModal[PreviewAnswer | None]):
         return not self.plan.conflicts and bool(self.plan.changes or self.plan.purges)
 
     @property
+    def _for_good(self) -> bool:
+        """Whether something is lost: then Enter does not do it, a yes of its own does."""
+        return bool(deletions(self.plan)) or only_past(self.plan)
+
+    @property
     def _count(self) -> str:
         """What has to be typed; empty where a key will do."""
         gone = deletions(self.plan)
@@ -226,7 +231,7 @@ class ChangePreview(QuickModal[PreviewAnswer | None]):
                 ways.append(("change.apply", f"{unlock}delete them"))
         elif agent:
             ways.append(("change.stopped", f"{agent}{unlock + 'delete' if gone else apply}"))
-        elif gone or only_past(plan):
+        elif self._for_good:
             ways.append(("change.agree", f"{unlock}{self.agreed_words(gone)}"))
         else:
             ways.append(("change.apply", apply))
@@ -260,7 +265,7 @@ class ChangePreview(QuickModal[PreviewAnswer | None]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         plan, stop = self.plan, bool(self._stop_agent)
-        gone = bool(deletions(plan)) or only_past(plan)
+        gone = self._for_good
         typed = not self._count or self._typed == self._count
         ready = self._clean and self._staging != "only"
         able = {

@@ -75,6 +75,7 @@ def choose_change(
         if name is not None:
             now = getattr(one, name, None)
             present = f"{now:g}" if isinstance(now, float) else str(now) if isinstance(now, str) else ""
+            present = _YES_NO[not now] if isinstance(now, bool) else present
             heading = f"{title}: {name.replace('_', ' ')}"
             choose_value(app, heading, by_name[name], present, scopes, lambda given: then(name, given))
 

@@ -36,6 +36,8 @@ class Repair:
     why: str = ""
     price: str = ""
     changes: ChangeSet | None = None
+    for_good: bool = False
+    """Whether something is lost that no undo brings back."""
 
 
 def _nothing(title: str, notes: tuple[str, ...]) -> ChangeSet:
@@ -111,6 +113,14 @@ class RepairPreview(ChangePreview):
         return bool(self.repairs)
 
     @property
+    def _for_good(self) -> bool:
+        return any(each.for_good for each in self.repairs)
+
+    def agreed_words(self, gone: int) -> str:
+        mend = f"mend {counted(len(self.repairs), 'finding')}" if len(self.repairs) > 1 else "do it"
+        return f"{mend}: old versions go for good"
+
+    @property
     def _can_drop(self) -> bool:
         return len(self.repairs) > 1 and bool(self._rows.key)
 
@@ -139,6 +149,9 @@ class RepairPreview(ChangePreview):
         self._done()
 
     def action_stopped(self) -> None:
+        self._done()
+
+    def action_agree(self) -> None:
         self._done()
 
 

@@ -146,7 +146,7 @@ class SavedViews(Widget):
         ]
         options.append(Option(_SAVE, "save this list under a name", _about(now), "s"))
         if self.views:
-            options.append(Option(_REMOVE, "remove a view", "", "x"))
+            options.append(Option(_REMOVE, "remove a view", "", "D"))
 
         def taken(choice: str | None) -> None:
             if choice == _SAVE:
@@ -184,12 +184,13 @@ class SavedViews(Widget):
 
     def _ask_which(self) -> None:
         def taken(name: str | None) -> None:
-            if name is not None:
+            if name in self.views:
                 self._change_views(partial(_without, name))
                 left = counted(len(self.views), "view")
                 self._say(f"the view {name} is gone; {left} left")
 
-        options = [Option(name, name, _about(query)) for name, query in self.views.items()]
+        options = [Option("", "keep them all", "", "k")]  # first: there the cursor rests
+        options += [Option(name, name, _about(query)) for name, query in self.views.items()]
         self.app.push_screen(ChooseOne("Remove a view", options), taken)
 
     def _change_views(

@@ -183,7 +183,9 @@ class Choosing(BoundPart[CasesState]):
                 b = Named(value, CaseSetup("B", value))
                 self.become(lambda state: replace(state, b=b))
 
-        self.app.push_screen(ChooseOne("Compare with", [*self._recipes(), *rest]), taken)
+        b = self.state.b
+        now = ALONE if b is None else b.title if b.title == b.setup.recipe else FILE
+        self.app.push_screen(ChooseOne("Compare with", [*self._recipes(), *rest], now), taken)
 
     def first(self) -> None:
         """Choose A."""

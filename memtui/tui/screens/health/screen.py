@@ -345,6 +345,7 @@ class HealthScreen(BaseScreen):
                     f"{plan.finding.kind}  {plan.finding.seen.sentence}: {plan.finding.check.effect}",
                     plan.finding.check.price,
                     plan.changes,
+                    any(each.step == "prune" for each in plan.steps),
                 )
                 for key, plan in named.items()
             ],
@@ -429,8 +430,16 @@ class HealthScreen(BaseScreen):
         self.state = replace(self.state, zoom="" if self.state.zoom else inside)
         self.query_one(LayoutContainer).rearrange()
 
+    @property
+    def marked(self) -> int:
+        """Rows of the difference of a version."""
+        return len(self.state.marked)
+
     def action_back(self) -> None:
         if self.staging.stop() or self.dismiss_flash():
+            return
+        if self.state.marked:
+            self.query_one(VersionsArea).have(marked=frozenset())
             return
         if self.state.looking:
             self.runner.cancel("doctor")

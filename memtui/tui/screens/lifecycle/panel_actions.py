@@ -104,7 +104,9 @@ class Acting(BoundPart[LifecycleState]):
                 chosen = None if value == "all" else (scopes[int(value)][0],)
                 self.become(lambda now: reduce.asked(now, scopes=chosen))
 
-        self.app.push_screen(ChooseOne("Scope", options), taken)
+        asked = self.state.ask.scopes
+        now = next((str(i) for i, (scope, _) in enumerate(scopes) if asked == (scope,)), "all")
+        self.app.push_screen(ChooseOne("Scope", options, now), taken)
 
     # ------------------------------------------------------------------ writing
 
@@ -317,7 +319,7 @@ def ways(life: MemoryLife) -> list[Option]:
             for each in life.remedies
         ),
         Option("archive", "archive", "out of auto-recall", "a"),
-        Option("forget", "forget", "deleted; undo brings it back", "x"),
+        Option("forget", "forget", "deleted; undo brings it back", "review.forget"),
     ]
 
 

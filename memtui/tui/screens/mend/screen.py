@@ -280,7 +280,8 @@ class MendScreen(BaseScreen):
             ways = [] if state.part == "trash" else [Choice("look", "look again", key="app.reload")]
             if state.within and state.part != "trash":
                 ways.append(Choice("all", "look at every memory", key="mend.within"))
-            self.say(State("empty", _NOTHING[state.part], choices=tuple(ways)))
+            among = f", among those that hold {one_line(state.within)}" if state.within and ways else ""
+            self.say(State("empty", f"{_NOTHING[state.part]}{among}", choices=tuple(ways)))
             return
         if self.said is not None:
             self.say(None)
@@ -344,6 +345,13 @@ class MendScreen(BaseScreen):
         if action == "mark_sure" and not self.state.looked:
             return None
         return True
+
+    def why_disabled(self, action: str) -> str:
+        """Why the list cannot be taken for the whole store, or the other way."""
+        if action != "within":
+            return ""
+        trash = self.state.part == "trash"
+        return "the trash is always whole" if trash else "Browse has no filter, so every memory is looked at"
 
     # going about
 

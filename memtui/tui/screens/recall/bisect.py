@@ -303,7 +303,7 @@ class BisectScreen(BaseScreen):
         sides = [Side(f"version {v}", replace(self._request, table_version=v, now_ms=None)) for v in (a, b)]
         self.app.push_screen(CompareScreen(sides[0], sides[1], cases=self._cases))
 
-    def action_since(self) -> None:
+    def action_as_of(self) -> None:
         """When it was still right."""
 
         def taken(text: str | None) -> None:
@@ -324,7 +324,7 @@ class BisectScreen(BaseScreen):
             TextPrompt("When was it still right?", "A date, or date and time (UTC): 2026-05-31."), taken
         )
 
-    def action_settings(self) -> None:
+    def action_load(self) -> None:
         """The settings as they were then, from a file."""
         request = self._request
 

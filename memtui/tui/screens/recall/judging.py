@@ -138,19 +138,21 @@ class Marking(BoundPart[RecallState]):
             self._judge(selected, verdict)
 
     def grade(self, by: int) -> None:
-        """Raise or lower the grade of the selected memory; one without a grade gets the best, or 0."""
+        """Raise or lower the grade of the selected memory; without one it gets the best, or 0; below 0 it has none."""
         selected = self.state.selected
         if not selected:
             return
 
         def change(case: Case) -> tuple[Case, str]:
             now = case.grade(selected)
+            if now == 0 and by < 0:
+                return case.without(selected), "mark taken away"
             grade = max(
                 0, min(len(GRADES) - 1, (0 if by < 0 else len(GRADES) - 1) if now is None else now + by)
             )
             return case.graded(selected, grade), f"grade {grade} of {len(GRADES) - 1}: {GRADES[grade]}"
 
-        self._change(change)
+        self._change(change, unmarks=True)
 
     def expect(self) -> None:
         """The dropped memory under the cursor should have come back; else one that the person picks."""

@@ -1,0 +1,69 @@
+"""Lists with marks: while some are marked the key bar has what can be done with all of them, and escape clears them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memtui.tui.actions.data import from_source
+from memtui.tui.widgets.screen_bars import KeyBar
+from tests.tui.driving import lines, press, settle
+from tests.tui.test_locked import locked, play
+
+NEXT = "right_square_bracket"
+
+MARKED = {
+    "Browse": ("2 space", ("list.mark", "browse.change", "browse.forget", "browse.export")),
+    "Mend, noise": ("2 m n space", ("finds.mark", "mend.archive", "mend.forget", "mend.every-trace")),
+    "Mend, secrets": ("2 m s space", ("finds.mark", "mend.archive", "mend.mask", "mend.past")),
+    "Mend, the trash": ("2 m t space", ("finds.mark", "mend.restore")),
+    "Health, a version": (f"9 {NEXT} {NEXT} j d tab space", ("versions.bring-back",)),
+}
+"""The keys that mark one row, and what can then be done with it and others."""
+
+IN_DIALOGS = {
+    "choice.mark": "what is marked is the answer; enter takes it, and the frame says so",
+    "person.choose": "each memory goes or stays; the dialog's own line says what will be done",
+}
+
+DECIDED = {"wizard.switch": "a row is in or out of what is written; there is no other thing to do with it"}
+
+
+def test_every_key_that_marks_is_walked_to() -> None:
+    marks = {
+        id
+        for id, row in from_source()["actions"].items()
+        if "space" in row["keys"] and row["group"] == "ACT" and id.partition(".")[2] in _MARK_NAMES
+    }
+    walked = {id for _, verbs in MARKED.values() for id in verbs if id.endswith(".mark")}
+    assert marks == walked | set(IN_DIALOGS) | set(DECIDED)
+
+
+_MARK_NAMES = ("mark", "choose", "switch", "toggle", "select")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [(80, 24), (120, 36)], ids=["80x24", "120x36"])
+async def test_marked_rows_turn_the_key_bar_to_what_is_done_with_all(
+    size: tuple[int, int], demo_store: Path, tmp_path: Path
+) -> None:
+    async with locked(demo_store, tmp_path, size) as (app, pilot):
+        for name, (keys, verbs) in MARKED.items():
+            await play(pilot, keys)
+            screen = app.screen
+            assert screen.marked == 1, name
+            shown = {key.id for key, able in screen.query_one(KeyBar)._keys if able}
+            assert set(verbs) <= shown, name
+            bulk = {id for id, row in from_source()["actions"].items() if row.get("bulk")}
+            assert shown <= bulk, f"{name}: only what is done with all of them"
+            bar = lines(app)[-1]
+            assert "1 marked" in bar, name
+            assert app.keys.by_id[verbs[-1] if len(verbs) == 1 else verbs[1]].title in bar, name
+            await press(pilot, "escape")
+            assert screen.marked == 0, name
+            assert app.screen is screen, name
+            assert "marked" not in lines(app)[-1], name
+            while len(app.screen_stack) > 1:
+                app.screen.dismiss(None)
+                await settle(pilot)
