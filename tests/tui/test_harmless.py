@@ -24,7 +24,6 @@ DESTROYS = {
     "dialogs/forget.py: forget": "put away; a preview follows each way, and a yes of its own what is deleted",
     "screens/journal/screen.py: action_leave": "not now",
     "screens/journal/screen.py: action_break_lock": "the lock stays",
-    "screens/health/versioning.py: _preview_whole": "the table stays as it is",
     "screens/agents/screen.py: action_remove": "the client stays in",
     "screens/browse/edit_form.py: action_close": "what was typed stays",
     "screens/browse/saved_views.py: _ask_which": "all views stay",
