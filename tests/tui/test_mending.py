@@ -293,16 +293,16 @@ async def test_a_memory_is_shown_in_browse(store):
 async def test_looking_can_be_stopped(store, monkeypatch):
     import threading
 
-    from memtui.engine.changes.facade import Curator
+    from memtui.tui.screens.mend import finding_list
 
     go = threading.Event()
-    real = Curator.sweep
+    real = finding_list.look
 
-    def slow(self: Any, *args: Any, cancel: Any = None, **more: Any) -> Any:
-        go.wait(120)
-        return real(self, *args, cancel=cancel, **more)
+    def slow(engine: Any, state: Any, token: Any, report: Any) -> Any:
+        go.wait(120 if state.part == "noise" else 0)
+        return real(engine, state, token, report)
 
-    monkeypatch.setattr(Curator, "sweep", slow)
+    monkeypatch.setattr(finding_list, "look", slow)
     async with browsing(store) as (app, pilot):
         await press(pilot, "m")
         await pilot.press("n")
