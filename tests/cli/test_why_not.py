@@ -120,7 +120,7 @@ def test_a_receipt_is_saved_and_replayed(run: Run, store: Path, vector: Path, tm
     ("arguments", "words"),
     [
         (("recall",), "--replay"),
-        (("recall", "question", "--replay", "x.json"), "one of them"),
+        (("recall", "question", "--replay", "x.json"), "one of these"),
         (("recall", "--replay", "/nowhere/x.json"), "cannot be read"),
         (("recall", QUESTION, "--recipe", "pro/tool", "--save", "/nowhere/x.json"), "cannot be written"),
         (("recall", QUESTION, "--recipe", "pro/tool", "--table-version", "999"), "is gone"),
