@@ -54,7 +54,7 @@ async def test_a_conversation_is_kept_run_beside_the_questions_opened_removed_an
         (case,) = book_of(engine).cases()
         assert sorted(case.expected) == sorted(wanted)
         cases = await to_cases(app, pilot)
-        assert "talk  Coffee and kelp" in screen_text(app)
+        assert "said  Coffee and kelp" in screen_text(app)
         assert "leaves 3" in screen_text(app)
         await press(pilot, "R")
         assert "right" in screen_text(app)
