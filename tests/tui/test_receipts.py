@@ -145,7 +145,7 @@ async def test_what_the_agent_sees_looks_as_it_was_approved(
 ) -> None:
     async with recalling(demo_engine, size) as (app, pilot, _):
         await press(pilot, "I")
-        await press(pilot, "m")
+        await press(pilot, "v")
         check_golden(f"injected-{size[0]}x{size[1]}", panels(app))
 
 
@@ -169,7 +169,7 @@ async def test_the_block_follows_the_settings_and_marks_what_is_cut(
         assert (view.settings.max_items, view.settings.max_chars) == (5, 300)
         assert view.found.chars <= 300
         assert "the budget is used up" in screen_text(app)
-        await press(pilot, "m", "m", "m")
+        await press(pilot, "v", "v", "v")
         assert "Nothing is injected: recallMode is off." in screen_text(app)
         await press(pilot, "escape")
         screen.choose(recipe="memtui")

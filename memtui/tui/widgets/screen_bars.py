@@ -36,6 +36,10 @@ SHORTENED = ("agents", "capture", "health", "audit")
 """Where there is no room for all names these go, the first one first."""
 
 
+NAME_KEPT = 12
+"""Cells of the store's name that are never given up for names of screens."""
+
+
 class TopBar(Widget):
     """Screen tabs on the left, the store on the right."""
 
@@ -49,34 +53,33 @@ class TopBar(Widget):
         self._mode = mode
 
     def render(self) -> Content:
-        room = (
-            self.size.width - self._store(0).cell_length - 3
-        )  # what is new or staged is never cut for names
+        room = self.size.width - self._store(0, NAME_KEPT).cell_length - 2
         every = frozenset(mode for mode, *_ in SCREENS)
-        tries = [(every, " "), *((every.difference(SHORTENED[:n]), "") for n in range(1, len(SHORTENED) + 1))]
+        fewer = (every.difference(SHORTENED[:n]) for n in range(len(SHORTENED) + 1))
+        tries = [(every, 3), (every, 2), *((names, 1) for names in fewer)]
         fitting = (tabs for names, gap in tries if (tabs := self._tabs(names, gap)).cell_length <= room)
         wide = self.app.size.width >= NORMAL_WIDTH
-        left = (next(fitting, None) if wide else None) or self._tabs(frozenset(), "")
-        right = self._store(self.size.width - left.cell_length - 3)
+        left = (next(fitting, None) if wide else None) or self._tabs(frozenset(), 2)
+        right = self._store(self.size.width - left.cell_length - 2)
         gap = max(1, self.size.width - left.cell_length - right.cell_length - 1)
         return Content.assemble(left, " " * gap, right)
 
-    def _tabs(self, named: Set[str], between: str) -> Content:
-        """The screens, those in `named` with their names, the one that is open always."""
-        parts: list[Content] = [Content.styled(" memtui ", "bold $foreground")]
+    def _tabs(self, named: Set[str], gap: int) -> Content:
+        """The screens, `gap` cells between them, those in `named` with their names, the one that is open always."""
+        parts: list[Content] = [Content.styled(" memtui", "bold $foreground"), Content(" " * (gap - 1))]
         for mode, key, name in SCREENS:
             click = Style.from_meta({"@click": f"app.go_{mode}"})
             if mode == self._mode:
-                tab = Content.styled(f"[{key} {name}]", "bold $primary")
+                before, after = (" ", "") if gap == 1 else ("", " " * (gap - 2))
+                parts.append(Content.styled(f"{before}[{key} {name}]{after}", "bold $primary"))
             else:
-                tab = Content.styled(f" {key} {name} " if mode in named else f" {key} ", "$dim").stylize(
-                    click
-                )
-            parts.append(tab)
-        return Content(between).join(parts)
+                words = f" {name}" if mode in named else ""
+                tab = Content.assemble(" ", (key, "$heading"), (words, "$dim"), " " * (gap > 1))
+                parts += [tab.stylize(click), Content(" " * (gap - 2))]
+        return Content.assemble(*parts)
 
-    def _store(self, room: int) -> Content:
-        """The store's name and state; in less room than it needs only its name is cut."""
+    def _store(self, room: int, least: int = 4) -> Content:
+        """The store's name and state; in less room than it needs only its name is cut, to `least` cells."""
         app = host(self)
         session, glyphs = app.session, app.glyphs
         if session.info is not None:
@@ -88,7 +91,7 @@ class TopBar(Widget):
                 f"  v{info.version}  ", rights, (newer, "$stale"), (staged, "bold $stale")
             )
             name = Content.styled(
-                crop(one_line(info.name), max(4, room - tail.cell_length - 2)), "$foreground"
+                crop(one_line(info.name), max(least, room - tail.cell_length - 2)), "$foreground"
             )
             words = Content.assemble(name, tail)
         else:
