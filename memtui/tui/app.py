@@ -233,6 +233,8 @@ class MemtuiApp(SessionApp):
         elif name in ("open", "make", "bring"):
             self._wanted_mode = "transfer" if name == "bring" else ""
             self._ask_store("" if name == "open" else NEW_STORE)
+        elif name in ("import", "capture"):
+            self.call_next(self.switch_mode, "transfer" if name == "import" else name)
         elif name == "connect":
             from memtui.tui.no_store import connecting
 

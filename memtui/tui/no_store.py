@@ -23,6 +23,17 @@ BRING = Choice("bring", "bring memories in", "ChatGPT, Claude, mem0, Obsidian, C
 
 CONNECT = Choice("connect", "connect an agent", "claude, codex, cursor, vscode, openclaw")
 
+IMPORT = Choice(
+    "import", "bring memories in", "ChatGPT, Claude, mem0, Obsidian, CSV and more", key="app.go-transfer"
+)
+
+CAPTURE = Choice(
+    "capture", "capture a conversation", "pasted, or from a session of an agent", key="app.go-capture"
+)
+
+FILLING = (IMPORT, CAPTURE, CONNECT, OPEN, DEMO)
+"""What can be done where a store has no memory yet."""
+
 RETRY = Choice("retry", "try again", key="app.reload")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from memtui.engine.core.errors import UnknownDialectError
+from memtui.engine.core.errors import DamagedStoreError, UnknownDialectError
 from memtui.engine.dialects import mem_engine, memory_lancedb, memory_lancedb_pro, memtui
 from memtui.engine.dialects.base import Dialect, fits
 
@@ -15,9 +15,15 @@ if TYPE_CHECKING:
 def detect(schema: pa.Schema, where: str) -> Dialect:
     """The dialect of a table with this schema; `where` names the table in messages.
 
-    Raises `UnknownDialectError`, with the columns found and the way to open it, for a table that
-    belongs to no program we know, or that mixes two.
+    Raises `DamagedStoreError` for a table without columns, and `UnknownDialectError`, with the columns found and
+    the way to open it, for a table that belongs to no program we know, or that mixes two.
     """
+    if not schema.names:  # what is read where the newest manifest lost its contents
+        raise DamagedStoreError(
+            f"The newest version of {where} names no column: its manifest is damaged.",
+            fix="Restore the folder from a backup, or go back to an earlier version: memtui doctor says which and "
+            "does it.",
+        )
     layout = _own_layout(schema)
     if layout not in ("", memtui.LAYOUT):
         raise UnknownDialectError(

@@ -164,7 +164,15 @@ def _named(wanted: str, discovery: Discovery, environ: Mapping[str, str], cwd: P
     if here is None:
         names = [each.name for each in discovery.stores]
         near = get_close_matches(wanted, names, 1, 0.5)
-        known = f"Did you mean {near[0]}?" if near else f"Discovered: {', '.join(names) or 'none'}."
+        known = (
+            f"Did you mean {near[0]}?"
+            if near
+            else f"Discovered: {', '.join(names)}."
+            if names
+            else "Give the folder of a store, or make one: memtui new FOLDER."
+        )
+        if isinstance(place, Path) and os.path.islink(place):
+            raise StoreNotFoundError(f"{wanted} is a link that leads to nothing.", fix=known)
         raise StoreNotFoundError(
             f"There is no store {wanted}: no such folder, no discovered store of that name.", fix=known
         )

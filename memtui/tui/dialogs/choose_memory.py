@@ -137,7 +137,8 @@ class MemoryPick(QuickModal[str | None]):
     def on_run_finished(self, message: RunFinished) -> None:
         if self.runner.done(message):
             memories, count = message.value
-            self._show(memories, "No memory matches.", count)
+            empty = not self._engine.info.rows
+            self._show(memories, "This store has no memories yet." if empty else "No memory matches.", count)
 
     def on_run_failed(self, message: RunFailed) -> None:
         if self.runner.done(message):

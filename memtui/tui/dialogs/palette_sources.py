@@ -127,7 +127,7 @@ def intent_entries(screen: Screen[object], text: str, *, singular: bool = False)
             "INTENT",
             each.title,
             partial(_perform, screen, steps_of(each)),
-            _said(each) or "a look at it first, nothing is written",
+            _said(each) or "preview, nothing is written",
             detail=f"{each.title}\n\nnothing is written before you have seen what it changes",
             disabled="" if session.open else no_store(screen),
         )

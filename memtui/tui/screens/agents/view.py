@@ -445,7 +445,7 @@ def scopes(state: AgentsState, width: int, look: Look) -> list[Row]:
                 scope,
             )
         )
-    return rows or [line(" no scopes", "$dim")]
+    return rows or [line(" no scopes yet: a memory brings its own", "$dim")]
 
 
 def documents_of(state: AgentsState) -> int:

@@ -147,7 +147,11 @@ def reach(state: AuditState, width: int, look: Look) -> list[Row]:
     """The reach as a tree: copies, agents, answers, files."""
     found = state.reach
     if found is None:
-        return [line(" open a memory of a turn, of a leak, or one in Browse", "$dim")]
+        said = (
+            "How far one memory went. It is chosen by enter on a line of a turn, on a leak by its own key, and in "
+            "Browse by the command: who got it."
+        )
+        return [line(f" {each}", "$dim") for each in wrapped(said, width)]
 
     def told(key: str) -> tuple[str, str]:
         """What becomes of a row, at its right."""
@@ -218,7 +222,7 @@ def reached_turns(state: AuditState, width: int, look: Look) -> list[Row]:
     """The turns that got it."""
     found = state.reach
     if found is None:
-        return []
+        return [line(f" {each}", "$dim") for each in wrapped("the turns whose prompt held it", width)]
     rows = [
         Row(
             (
@@ -243,7 +247,8 @@ def change(state: AuditState, width: int, look: Look) -> list[Row]:
     """What one change would take out, and what remains."""
     found = state.reach
     if found is None:
-        return []
+        said = "What would be changed of it and of its copies, what stays, and the proof of it."
+        return [line(f" {each}", "$dim") for each in wrapped(said, width)]
     rows = [line(" ONE CHANGE, undone any day", "bold $heading")]
     kept = 0
     for each, mend in state.mends.items():

@@ -98,7 +98,8 @@ class NearRows(RowList):
         self.repaint(found[0].memory.id if found else "")
 
     def paint(self, width: int) -> Sequence[Row]:
-        return near_rows(self._found, self._said, width, host(self).glyphs)
+        said = self._said or "the memories nearest in meaning to the one above"
+        return near_rows(self._found, said, width, host(self).glyphs)
 
     def action_merge(self) -> None:
         if self.key:

@@ -9,7 +9,7 @@ from textual.content import Content
 
 from memtui.engine import CancelToken, Memory, MemtuiError, dump_json, one_line
 from memtui.tui.dialogs.choose_one import Option
-from memtui.tui.no_store import DEMO, OPEN, RETRY
+from memtui.tui.no_store import FILLING, RETRY
 from memtui.tui.paint.cells import crop
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import full, short, so_far
@@ -79,7 +79,7 @@ def nothing_matches(answer: ListAnswer) -> State:
     """An empty list, and the ways out that would show something."""
     query = answer.view.query
     if not answer.view.table_total:
-        return State("empty", "this store holds no memories yet", choices=(OPEN, DEMO))
+        return State("empty", "this store holds no memories yet", choices=FILLING)
     asked = [("filter", query.filter)] if query.filter else []
     if query.scopes is not None:
         asked.append(("scopes", scopes_phrase(query.scopes)))

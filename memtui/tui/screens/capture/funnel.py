@@ -14,6 +14,7 @@ from memtui.tui.paint.cells import crop, fit
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import full
 from memtui.tui.screens.capture.state import CaptureState
+from memtui.tui.screens.capture.view import said_rows
 from memtui.tui.widgets.row_list import Row
 
 if TYPE_CHECKING:
@@ -63,9 +64,11 @@ def losses(state: CaptureState, width: int, glyphs: Glyphs) -> list[Row]:
     """What was lost, by reason, each with one example; a known fault of the plugin is marked."""
     found = state.funnel
     if found is None or not found.losses:
-        return [
-            Row((Content.styled(" nothing was lost" if found is not None and found.texts else "", "$dim"),))
-        ]
+        counted_some = found is not None and found.texts
+        return said_rows(
+            "nothing was lost" if counted_some else "what was left out, by reason, each with an example",
+            width,
+        )
     most = max(each.count for each in found.losses)
     room = max(6, min(20, width // 5))
     rows = []
@@ -89,7 +92,7 @@ def losses(state: CaptureState, width: int, glyphs: Glyphs) -> list[Row]:
 def otherwise(state: CaptureState, width: int, glyphs: Glyphs) -> list[Row]:
     """What the same conversations would have left under one other setting each; no model is asked."""
     if state.funnel is None or not state.funnel.texts:
-        return []
+        return said_rows("what the same conversations would leave under other settings", width)
     if state.otherwise is None:
         return [Row((Content.styled(f" {state.waiting or 'replaying'}", "$dim"),))]
     now = state.funnel.rows

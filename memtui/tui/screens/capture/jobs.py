@@ -27,13 +27,37 @@ class Job:
 
     name: str
     does: str
+    told: tuple[tuple[str, str], ...] = ()
+    """What it reads, writes and asks, said before it was looked at."""
 
 
 JOBS = (
-    Job("compaction", "old memories that say nearly the same become one"),
-    Job("dreaming", "copies are archived, tiers moved, what is used is made to last"),
-    Job("reflection", "a model looks back on the conversation that is chosen"),
-    Job("upgrade", "rows of the old form get categories, summaries and a tier"),
+    Job(
+        "compaction",
+        "old memories that say nearly the same become one",
+        (("reads", "memories, by the likeness of their vectors"), ("asks", "no model")),
+    ),
+    Job(
+        "dreaming",
+        "copies are archived, tiers moved, what is used is made to last",
+        (("reads", "copies, tiers, how often each was used"), ("asks", "no model")),
+    ),
+    Job(
+        "reflection",
+        "a model looks back on the conversation that is chosen",
+        (
+            ("reads", "the conversation under the cursor of Conversations"),
+            ("asks", "the model that is named"),
+        ),
+    ),
+    Job(
+        "upgrade",
+        "rows of the old form get categories, summaries and a tier",
+        (
+            ("reads", "rows without summaries of their own"),
+            ("asks", "the model that is named; without one, none"),
+        ),
+    ),
 )
 
 MOST_SHOWN = 200
@@ -100,7 +124,13 @@ def preview(state: CaptureState, width: int, glyphs: Glyphs, keys: Keymap) -> li
         return [Row((Content.styled(f" {state.waiting}", "$dim"),))]
     if found is None:
         said = f"{keys.cap('said.open')} looks what it would do; nothing is written before {keys.cap('capture.apply')}"
-        return [Row((Content.styled(f" {crop(said, width - 2, glyphs.ellipsis)}", "$dim"),))]
+        job = next((each for each in JOBS if each.name == state.job), JOBS[0])
+        told = (*job.told, ("writes", "one entry of the Journal, which can be taken back"))
+        facts = [
+            Row((Content.assemble((f" {name:<8}", "$dim"), crop(text, width - 10, glyphs.ellipsis)),))
+            for name, text in told
+        ]
+        return [*(Row((part,)) for part in _wrapped(said, width, "$dim")), Row((Content(),)), *facts]
     lines: list[tuple[str, str]] = [(f"! {each}", "$stale") for each in found.changes.warnings]
     lines += [(each, "$dim") for each in found.notes]
     lines += [(each, "$foreground") for each in found.report.splitlines() if each.strip()]

@@ -48,7 +48,7 @@ PAINTERS: Mapping[str, Painter] = {
     "candidate": lambda state, at: view.candidate(state, at.width, at.glyphs, at.keys),
     "trace": lambda state, at: view.trace(state, at.width, at.glyphs, at.keys),
     "sent": lambda state, at: sent.sent(state, at.width, at.glyphs),
-    "inbox": lambda state, at: view.inbox(state, at.width, at.now_ms, at.glyphs),
+    "inbox": lambda state, at: view.inbox(state, at.width, at.now_ms, at.glyphs, at.keys),
     "item": lambda state, at: view.item(state, at.width, at.keys),
     "step": lambda state, at: funnel.steps(state, at.width, at.glyphs, at.keys),
     "loss": lambda state, at: funnel.losses(state, at.width, at.glyphs),

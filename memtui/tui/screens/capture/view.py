@@ -93,6 +93,11 @@ def talks(state: CaptureState, width: int, now_ms: int, glyphs: Glyphs) -> list[
     return rows
 
 
+def said_rows(text: str, width: int, style: str = "$dim") -> list[Row]:
+    """Words in place of a list, as many lines as they need."""
+    return [Row((Content.styled(f" {part.plain}", style),)) for part in Content(text).wrap(max(8, width - 2))]
+
+
 def texts(state: CaptureState, width: int, glyphs: Glyphs, keys: Keymap) -> list[Row]:
     """The texts in order, each with its verdict."""
     trace = state.trace
@@ -191,7 +196,7 @@ def trace(state: CaptureState, width: int, glyphs: Glyphs, keys: Keymap) -> list
     if state.heard:
         return _heard(state, width)
     if trace is None or state.text >= len(trace.texts):
-        return []
+        return said_rows("The way of a text stands here: what was filtered, found, near, decided.", width)
     if state.verdict is not None:
         return _verdict(state, width, glyphs, keys)
     text = trace.texts[state.text]
@@ -304,11 +309,15 @@ def _heard(state: CaptureState, width: int) -> list[Row]:
     return rows
 
 
-def inbox(state: CaptureState, width: int, now_ms: int, glyphs: Glyphs) -> list[Row]:
+def inbox(state: CaptureState, width: int, now_ms: int, glyphs: Glyphs, keys: Keymap) -> list[Row]:
     """What waits, one line each."""
     if not state.items:
         done = f" {state.done} done." if state.done else ""
-        return [Row((Content.styled(f" Nothing waits.{done}", "$dim"),))]
+        way = (
+            f"{keys.cap('capture.paste')} takes a conversation that is pasted, {keys.cap('capture.load')} one from a "
+            "file: what is unsure of it waits here."
+        )
+        return [*said_rows(f"Nothing waits.{done}", width), *said_rows(way, width)]
     signs = {"unsure": WAITS, "pending": WAITS, "rejected": glyphs.cross}
     rows = []
     for each in state.items:
@@ -325,7 +334,7 @@ def item(state: CaptureState, width: int, keys: Keymap) -> list[Row]:
     """What waits in full, and what each key would do, before it is pressed."""
     found = state.chosen
     if found is None:
-        return []
+        return said_rows("What each key would do stands here, before it is pressed.", width)
     near = f"{found.near_score:.3f}  {found.near}" if found.near_score is not None else "nothing alike"
     facts = [
         ("said", found.said or "not known"),

@@ -98,7 +98,8 @@ def tier_rows(stats: Stats, width: int, height: int, glyphs: Glyphs) -> list[Lin
         )
         rows.append(LinkRow(line, partial(ShowInBrowse, _term("tier", tier))))
     if not rows:
-        rows.append(LinkRow(Content.styled("this kind of store has no tiers", "$dim")))
+        said = "this kind of store has no tiers" if stats.categories else "no memory is here yet"
+        rows.append(LinkRow(Content.styled(said, "$dim")))
     states = [(state, count) for state, count in stats.states if count]
     if states and height >= len(rows) + 2 + len(states):
         rows += [LinkRow(Content()), LinkRow(Content.styled("STATE", "bold $heading"))]
@@ -114,6 +115,9 @@ def tier_rows(stats: Stats, width: int, height: int, glyphs: Glyphs) -> list[Lin
 
 def scope_rows(stats: Stats, width: int, height: int, glyphs: Glyphs) -> list[LinkRow]:
     """Scopes by size, the rest of them in one line."""
+    if not stats.scopes:
+        words = Content("no memory is here yet, and so no scope").wrap(max(8, width))
+        return [LinkRow(Content.styled(line.plain, "$dim")) for line in words][: max(1, height)]
     top = max((count for _, count in stats.scopes), default=1) or 1
     shown = stats.scopes if len(stats.scopes) <= height else stats.scopes[: max(1, height - 1)]
     name_width = min(24, max(10, width * 19 // 40))
@@ -139,6 +143,8 @@ def scope_rows(stats: Stats, width: int, height: int, glyphs: Glyphs) -> list[Li
 
 def category_rows(stats: Stats, width: int, height: int, glyphs: Glyphs) -> list[LinkRow]:
     """Stored categories by size."""
+    if not stats.categories:
+        return [LinkRow(Content.styled("no memory is here yet", "$dim"))]
     top = max((count for _, count in stats.categories), default=1) or 1
     strip = max(0, width - 14 - COUNT - 1)
     rows = []

@@ -18,7 +18,7 @@ from memtui.tui.dialogs.palette_entry import PaletteEntry
 from memtui.tui.host import host
 from memtui.tui.layout import Arrangement, size_class
 from memtui.tui.messages import ShowMemory
-from memtui.tui.no_store import DEMO, OPEN, of_session
+from memtui.tui.no_store import DEMO, FILLING, OPEN, of_session
 from memtui.tui.screens.lifecycle import state as reduce
 from memtui.tui.screens.lifecycle.board_view import TITLES
 from memtui.tui.screens.lifecycle.panel_actions import Acting
@@ -152,9 +152,7 @@ class LifecycleScreen(BaseScreen):
         self.refresh_bindings()
         if new.board is not None and old.board is not new.board and self.said is not None:
             empty = new.board.rows == 0 and new.ask.scopes is None
-            self.say(
-                State("empty", "there are no memories to weigh", choices=(OPEN, DEMO)) if empty else None
-            )
+            self.say(State("empty", "there are no memories to weigh", choices=FILLING) if empty else None)
         elif new.error is not None and new.error is not old.error and new.board is None:
             self.say(failed("there is no lifecycle to show", new.error, OPEN, DEMO))
 

@@ -26,7 +26,7 @@ from memtui.tui.messages import (
     OpenBisect,
     ShowMemory,
 )
-from memtui.tui.no_store import DEMO, OPEN
+from memtui.tui.no_store import FILLING
 from memtui.tui.screens.recall import state as reduce
 from memtui.tui.screens.recall.explore import Explore, with_kept_vector
 from memtui.tui.screens.recall.judging import Marking
@@ -379,7 +379,7 @@ class RecallScreen(BaseScreen):
             self.state = reduce.give_up(self.state)
         elif choice.name == "home":
             self.app.simulate_key(host(self).keys.by_id["app.go-home"].press)
-        elif choice.name in (OPEN.name, DEMO.name):
+        elif choice in FILLING:
             host(self).take(choice.name)
         elif choice.name == "scope":
             self.choose(scopes=None, everyone=True)

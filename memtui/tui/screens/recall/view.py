@@ -14,7 +14,7 @@ from memtui.tui.dialogs.sheet import Section, SheetLine
 from memtui.tui.host import Host
 from memtui.tui.layout import NORMAL_WIDTH, size_class
 from memtui.tui.layouts import RecallShape
-from memtui.tui.no_store import DEMO, OPEN
+from memtui.tui.no_store import DEMO, FILLING
 from memtui.tui.paint.cells import crop
 from memtui.tui.paint.timeline import StageTiming
 from memtui.tui.screens.recall.state import CandidateStory, RecallState
@@ -128,9 +128,7 @@ def _offered(session: Session, history: Sequence[str]) -> list[Choice]:
 
 def _nothing_asked(session: Session, recipes: Sequence[RecipeInfo], history: Sequence[str]) -> State:
     if session.info is not None and not session.info.rows:
-        return State(
-            "empty", "This store holds no memories yet: nothing can come back.", choices=(OPEN, DEMO)
-        )
+        return State("empty", "This store holds no memories yet: nothing can come back.", choices=FILLING)
     facts = []
     if session.info is not None:
         facts.append(("question vectors", one_line(session.info.embedder)))
