@@ -20,7 +20,7 @@ def detect(schema: pa.Schema, where: str) -> Dialect:
     """
     if not schema.names:  # what is read where the newest manifest lost its contents
         raise DamagedStoreError(
-            f"The newest version of {where} names no column: its manifest is damaged.",
+            f"No column is left in the newest version of {where}: its manifest is damaged.",
             fix="Restore the folder from a backup, or go back to an earlier version: memtui doctor says which and "
             "does it.",
         )
