@@ -167,7 +167,7 @@ SHOTS = (
         ("3",),
         (NARROW, NORMAL, WIDE),
         text=QUESTION,
-        then=("7", _NEXT, _NEXT, "X"),
+        then=("7", _NEXT, _NEXT, "ctrl+r"),
     ),
     Shot("capture-jobs", ("7", _NEXT, _NEXT, _NEXT, "enter"), (NARROW, NORMAL, WIDE)),
     Shot("health-doctor", ("9",), (NARROW, NORMAL, WIDE), configured=True),
