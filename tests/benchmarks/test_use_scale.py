@@ -24,7 +24,7 @@ BOARD_LIMIT = 2.5
 DEEP_LIMIT = 45
 """The doctor's deep pass in bare passes: 27 at a million, most of it a part that does not grow beyond 200,000 rows."""
 PEAK_MB = (
-    {"recall": 2_500, "lifecycle": 2_700, "doctor": 3_600}
+    {"recall": 2_500, "lifecycle": 2_700, "doctor": 2_500}
     if TEN_MILLION
     else {"recall": 850, "lifecycle": 520, "doctor": 1_000}
 )
