@@ -157,7 +157,7 @@ def feed(state: AgentsState, width: int, look: Look) -> list[Row]:
         far = f"{right(became, 14)}{right(took, 9)}" if became or took else ""
         asked = question_of(call)
         words = f"“{one_line(mask(asked)[0])}”" if asked else _about(call, state)
-        room = max(0, width - 11 - NAME_CELLS - TOOL_CELLS - len(far) - 3)
+        room = max(0, width - 11 - NAME_CELLS - TOOL_CELLS - (len(far) + 3 if far else 1))
         left = Content.assemble(
             " ",
             (fit(look.clock(call.time_ms), 10), "$dim"),
