@@ -21,12 +21,12 @@ def test_a_crash_tells_its_place_and_no_value():
     done = subprocess.run(
         [sys.executable, "-c", _FAULT], cwd=ROOT, capture_output=True, text=True, check=False
     )
-    told = done.stdout + done.stderr
+    told = " ".join((done.stdout + done.stderr).split())  # a path's length says where lines break
     assert "memtui stopped by a fault of its own: ValueError: broken [/oops]" in told
     assert "in fail" in told
     assert "marzipan" not in told
     assert "a1B2a1B2" not in told
-    assert "report these lines" in told
+    assert "Report these lines" in told
 
 
 def test_the_screen_goes_back_after_an_answer_with_empty_columns(tmp_path):

@@ -72,7 +72,7 @@ def test_a_fusion_by_places_is_taken_apart_by_search(engine: Engine) -> None:
 
 async def test_the_chooser_of_scopes_says_what_the_policy_does(engine: Engine) -> None:
     async with recalling(engine, (120, 36), QUESTION, "mem-engine") as (app, pilot, screen):
-        await press(pilot, "s")
+        await press(pilot, "at")
         await settle(pilot)
         assert isinstance(app.screen, ScopePick)
         shown = screen_text(app)

@@ -245,7 +245,7 @@ def test_an_empty_store_says_so_and_leads_to_another() -> None:
     said = view.results_state(state_of(), session, ())
     assert said is not None
     assert "no memories yet" in said.headline
-    assert [choice.name for choice in said.choices] == ["open", "demo"]
+    assert [choice.name for choice in said.choices] == ["import", "capture", "connect", "open", "demo"]
 
 
 def test_the_ledger_has_every_stage_with_its_rule() -> None:
