@@ -34,6 +34,26 @@ def test_the_readme_lists_the_keys_as_they_are():
     )
 
 
+PROSE_KEY = re.compile(r"`([^`\s]|\^[a-z]|tab|space)`(?:<!-- ([a-z.-]+) -->)?")
+
+
+def test_a_key_in_the_readmes_sentences_is_that_of_the_action_it_names():
+    """A letter that moves takes the sentences along: each key there names its action in a comment."""
+    path = ROOT / "README.md"
+    text = path.read_text(encoding="utf-8")
+    caps = {key.id: key.cap for key in load_keys().table}
+    prose = re.sub(r"```.*?```", "", BLOCK.sub("", text), flags=re.DOTALL)
+    assert len(PROSE_KEY.findall(prose)) > 30
+    assert [key for key, action in PROSE_KEY.findall(prose) if not action] == []
+    new = PROSE_KEY.sub(
+        lambda found: f"`{caps[found[2]]}`<!-- {found[2]} -->" if found[2] else found[0], text
+    )
+    if os.environ.get("WRITE_GOLDEN"):
+        path.write_text(new, encoding="utf-8")
+        text = new
+    assert text == new
+
+
 def test_the_table_has_every_action_and_json_says_the_same(capsys):
     assert run(["keys"]) == 0
     printed = capsys.readouterr().out
