@@ -154,8 +154,10 @@ def _print(
         return
     for change in done.changes[:_SHOWN]:
         print_text("\n".join(_lines(change)))
-    if len(done.changes) > _SHOWN:
-        print_text(f"... and {len(done.changes) - _SHOWN:,} more (--json has all)")
+    count = done.count if done.count is not None else len(done.changes)
+    if count > _SHOWN:
+        all_of_them = " (--json has all)" if count == len(done.changes) else ""
+        print_text(f"... and {count - _SHOWN:,} more{all_of_them}")
     for line in _conflict_lines((*done.conflicts, *getattr(done, "left", ()))):
         print_text(f"! {line}")
     for aside in asides:
@@ -164,17 +166,17 @@ def _print(
         verb = "goes" if copy["goes"] else "stays"
         print_text(f"copy in {copy['path']} line {copy['line']} ({copy['kind']}): {verb}")
     entry = document["entry"]
-    count = counted(len(done.changes), "memory", "memories")
+    said = counted(count, "memory", "memories")
     if asides and not done.changes:
-        count = "what is named here"
+        said = "what is named here"
     if args.dry_run:
-        print_text(f"dry run: {count} would change; nothing was written")
+        print_text(f"dry run: {said} would change; nothing was written")
     elif entry is None:
         print_text("nothing to change" if not asides else "done")
     else:
         final = getattr(done, "final", False)
         back = "this cannot be taken back" if final else f"take it back with: memtui undo {entry}"
-        print_text(f"{count} changed; {back}")
+        print_text(f"{said} changed; {back}")
     if receipt := document.get("receipt"):
         print_text(f"receipt: {receipt['file']} ({_left(receipt)})")
 

@@ -104,7 +104,7 @@ def may_wait(asked: ChangeRequest, planned: ChangeSet, on_top: bool) -> Literal[
 
 def change_count(planned: ChangeSet) -> int:
     """How many memories a plan changes, those that only lose their history among them."""
-    return len(planned.changes) + len(planned.purges)
+    return planned.count + len(planned.purges)
 
 
 PLAN, APPLY, STAGE = "plan", "apply", "stage"

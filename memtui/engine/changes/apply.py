@@ -188,7 +188,7 @@ def _once(change_set: ChangeSet, bench: Applier, detail: Mapping[str, Any] | Non
         )
         after = committed(
             lambda: writer.commit(material.updates, material.adds, material.deletes),
-            lambda: material.images,
+            lambda: whereabouts(material.images, writer),
             writer,
             journal,
             entry,
@@ -234,11 +234,11 @@ def _current(change_set: ChangeSet, writer: Writer, version: int) -> tuple[pa.Ta
 
 
 def committed(
-    commit: Callable[[], int], images: Callable[[], RowImages], writer: Writer, journal: Journal, entry: int
+    commit: Callable[[], int], look: Callable[[], AppliedState], writer: Writer, journal: Journal, entry: int
 ) -> int:
     """Commit, and return the version made. When that fails, look whether the rows are there all the same.
 
-    `images` are the rows before and after, by which that is seen. The entry of a commit that left nothing is
+    `look` says that of the table as it is. The entry of a commit that left nothing is
     dropped; one of which nothing sure can be said is marked as interrupted. Raises what the commit raised.
     """
     try:
@@ -247,7 +247,7 @@ def committed(
         # An error does not say that nothing was written: the version may be there and the answer lost on its way.
         try:
             version = writer.newest()
-            found = whereabouts(images(), writer)
+            found = look()
         except MemtuiError:
             journal.mark(entry, "interrupted")
             raise

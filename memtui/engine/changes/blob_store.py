@@ -40,6 +40,10 @@ class ImageStore(Protocol):
         """One image; None when there is none."""
         ...
 
+    def source(self, db: sqlite3.Connection, entry: int, side: str) -> Path | bytes | None:
+        """Where one image is read from: its file, or its bytes; None when there is none."""
+        ...
+
     def remove(self, db: sqlite3.Connection, entry: int, side: str | None = None) -> None:
         """Let go of one image, or of all."""
         ...
@@ -92,11 +96,16 @@ class BlobStore:
 
     def get(self, db: sqlite3.Connection, entry: int, side: str) -> bytes | None:
         """One image, None when there is none of that side."""
+        found = self.source(db, entry, side)
+        return found.read_bytes() if isinstance(found, Path) else found
+
+    def source(self, db: sqlite3.Connection, entry: int, side: str) -> Path | bytes | None:
+        """The file of a large image, the bytes of a small one."""
         found = db.execute("SELECT data FROM images WHERE entry = ? AND side = ?", (entry, side)).fetchone()
         if found is None:
             return None
-        data: bytes = self._path(entry, side).read_bytes() if found[0] is None else found[0]
-        return data
+        data: bytes | None = found[0]
+        return self._path(entry, side) if data is None else data
 
     def remove(self, db: sqlite3.Connection, entry: int, side: str | None = None) -> None:
         """Let go of one image of an entry, or of all."""
@@ -145,3 +154,15 @@ def decode(data: bytes) -> pa.Table:
 
     with pa.ipc.open_stream(data) as stream:
         return stream.read_all()
+
+
+@contextlib.contextmanager
+def reading(source: Path | bytes) -> Iterator[pa.RecordBatchReader]:
+    """The rows of an image a batch at a time; those of a file are mapped, not read into memory."""
+    import pyarrow as pa
+
+    with (
+        pa.memory_map(str(source)) if isinstance(source, Path) else pa.BufferReader(source) as file,
+        pa.ipc.open_stream(file) as rows,
+    ):
+        yield rows

@@ -141,6 +141,13 @@ class ChangeSet:
     mark: Any = field(default=None, repr=False, compare=False)
     base: Any = field(default=None, repr=False, compare=False)
     """The whole rows as they were when this was planned, at `version`; spares reading them again."""
+    bulk: Any = field(default=None, repr=False, compare=False)
+    """Of a set of very many memories (`bulk_shift.BulkShift`): all of them as numbers; `changes` are the first."""
+
+    @property
+    def count(self) -> int:
+        """How many memories are changed, also those that `changes` does not list."""
+        return len(self.changes) if self.bulk is None else len(self.bulk)
 
     @property
     def destroys(self) -> bool:
@@ -166,8 +173,8 @@ class ChangeSet:
     @property
     def by_scope(self) -> tuple[tuple[str | None, int], ...]:
         """How many memories of each scope are concerned, most first."""
-        counts: dict[str | None, int] = {}
-        for each in self.changes:
+        counts: dict[str | None, int] = {} if self.bulk is None else self.bulk.by_scope
+        for each in self.changes if self.bulk is None else ():
             counts[each.scope] = counts.get(each.scope, 0) + 1
         return tuple(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0] or "")))
 
@@ -182,6 +189,7 @@ class ChangeSet:
             changes=kept,
             conflicts=tuple(each for each in self.conflicts if each.id not in dropped),
             copies=tuple(each for each in self.copies if each["id"] not in dropped),
+            bulk=None if self.bulk is None else self.bulk.without(dropped),
         )
 
     def leaving_refused(self) -> ChangeSet:
@@ -197,7 +205,7 @@ class ChangeSet:
         """The preview of the command-line contract: nothing was written, so there is no entry."""
         conflicts = (*self.conflicts, *self.left)
         document = outcome_json(None, self.action, self.changes, conflicts, self.warnings, self.copies)
-        return {**document, "notes": [*self.notes, *self.asides]}
+        return {**document, "changed": self.count, "notes": [*self.notes, *self.asides]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,6 +222,8 @@ class Outcome:
     version_after: int = 0
     receipt: Mapping[str, Any] | None = None
     """Of a forget: ids and hashes of what went, and where it was looked for afterwards."""
+    count: int | None = None
+    """How many memories were changed, where `changes` lists only the first of very many."""
 
     @property
     def final(self) -> bool:
@@ -223,13 +233,14 @@ class Outcome:
     @property
     def changed(self) -> int:
         """How many memories were changed, added or deleted."""
-        return len(self.changes)
+        return len(self.changes) if self.count is None else self.count
 
     def as_json(self) -> dict[str, Any]:
         """The document of the command-line contract."""
         document = outcome_json(
             self.entry, self.action, self.changes, self.conflicts, self.warnings, self.copies
         )
+        document["changed"] = self.changed
         return document if self.receipt is None else {**document, "receipt": dict(self.receipt)}
 
 

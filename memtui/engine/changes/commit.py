@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from memtui.engine.changes.apply import Applier, apply, bookkeeping
+from memtui.engine.changes.bulk_shift import apply_bulk
 from memtui.engine.changes.change_set import CLEAN, ChangeSet, Outcome
 from memtui.engine.changes.files_beside import PreparedFiles, prepare_files
 from memtui.engine.changes.interrupted import INTERRUPTED
@@ -40,6 +41,8 @@ def carry_out(change_set: ChangeSet, bench: Applier, *, confirmed: bool, store: 
             f"This deletes {counted(gone, 'memory', 'memories')}; nothing was changed.",
             fix="Look at it with --dry-run, then repeat with --yes.",
         )
+    if change_set.bulk is not None and change_set.count:
+        return apply_bulk(change_set, bench, confirmed=confirmed)
     if change_set.action in ("forget", SEVERAL) and (change_set.destroys or change_set.copies):
         from memtui.engine.changes.forgetting import apply_forget
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from memtui.engine.changes.applied_state import AppliedState, whereabouts
 from memtui.engine.changes.apply import Applier, apply, bookkeeping
+from memtui.engine.changes.bulk_shift import LARGE, apply_bulk, bulk_whereabouts
 from memtui.engine.changes.change_set import CLEAN, MAINTAIN, PIN, ChangeSet, Outcome
 from memtui.engine.changes.files_beside import edits_in, files_written, prepare_files
 from memtui.engine.changes.journal import INTENDED, LEFT, JournalEntry
@@ -71,6 +72,8 @@ def look(journal: Journal, gatekeeper: WriteGate, open_writer: Callable[[], Writ
 
 def _found(entry: JournalEntry, journal: Journal, writer: Writer) -> AppliedState:
     """Whether the change of an entry is there: its rows tell, and where it has none its files and names."""
+    if entry.rows > LARGE and journal.unlisted(entry.entry):
+        return bulk_whereabouts(entry, journal, writer)
     if entry.rows:
         return whereabouts(journal.images(entry.entry), writer)
     there = writer.tags() if (tags := tags_in(entry.detail)) else {}
@@ -100,7 +103,8 @@ def plan_finish(entry: JournalEntry, journal: Journal, writer: Writer) -> Change
 def finish(entry: JournalEntry, planned: ChangeSet, bench: Applier, *, confirmed: bool) -> Outcome:
     """Write what `plan_finish` found; the entry of that takes the place of the interrupted one."""
     if planned.changes or planned.conflicts:
-        outcome = apply(planned, bench, confirmed=confirmed)
+        write = apply if planned.bulk is None else apply_bulk
+        outcome = write(planned, bench, confirmed=confirmed)
         bench.journal.drop(entry.entry)
         return outcome
     warnings = tuple(prepare_files(planned.files).take())

@@ -6,12 +6,14 @@ import hashlib
 import json
 import re
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine.changes.blob_store import BlobStore, ImageStore, decode, encode, encode_into
+from memtui.engine.changes.blob_store import BlobStore, ImageStore, decode, encode, encode_into, reading
 from memtui.engine.changes.change_set import Change, Op
 from memtui.engine.changes.journal_file import JournalDatabase, JournalFile
 from memtui.engine.core.errors import UsageError
@@ -110,12 +112,14 @@ class Journal:
         detail: Mapping[str, Any] | None = None,
         count: int | None = None,
         added: pa.RecordBatchReader | None = None,
+        removed: pa.RecordBatchReader | None = None,
         done: int | None = None,
     ) -> int:
         """Write down what is about to be done, safe against a crash and a power cut; the entry's number.
 
-        `count` is how many memories it is about, where they are too many to be listed one by one; `added` their
-        rows, where they are too many to be held at once. `done` is the version after it, of what is done already.
+        `count` is how many memories it is about, where they are too many to be listed one by one; `added` or
+        `removed` their rows, where they are too many to be held at once. `done` is the version after
+        it, of what is done already.
         """
         shown = _dump([[each.before, each.after] for each in changes]).encode("ascii")
         with self._file.writing() as db:
@@ -132,8 +136,9 @@ class Journal:
             db.executemany("INSERT INTO rows VALUES (?, ?, ?, ?)", rows)
             self._shelf.put(db, entry, SHOWN, shown)
             self._put(db, entry, images)
-            if added is not None:
-                self._shelf.put(db, entry, "added", lambda file: encode_into(file, added))
+            for side, rows_of_it in (("added", added), ("before", removed)):
+                if rows_of_it is not None:
+                    self._shelf.put(db, entry, side, partial(encode_into, rows=rows_of_it))
         return entry
 
     def applied(
@@ -235,6 +240,29 @@ class Journal:
         with self._file.reading() as db:
             found = {} if db is None else dict(self._shelf.sides(db, number))
         return RowImages(*(decode(found[side]) if side in found else None for side in SIDES))
+
+    def unlisted(self, number: int) -> bool:
+        """Whether the memories of an entry are too many to be listed one by one: only an image holds them."""
+        with self._file.reading() as db:
+            if db is None:
+                return False
+            return db.execute("SELECT 1 FROM rows WHERE entry = ? LIMIT 1", (number,)).fetchone() is None
+
+    def holds(self, number: int, side: str) -> bool:
+        """Whether an entry has an image of that side."""
+        with self._file.reading() as db:
+            return db is not None and self._shelf.source(db, number, side) is not None
+
+    @contextmanager
+    def image(self, number: int, side: str) -> Iterator[pa.RecordBatchReader | None]:
+        """One image a batch at a time, left on the disk until it is asked for; None where there is none."""
+        with self._file.reading() as db:
+            source = None if db is None else self._shelf.source(db, number, side)
+        if source is None:
+            yield None
+        else:
+            with reading(source) as rows:
+                yield rows
 
     def redact(self, ids: Sequence[str]) -> int:
         """Take the contents of these memories out of every entry for good; how many entries had any.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from memtui.engine.changes.materialize import materialise
 from memtui.engine.core.errors import MemtuiError, RefusedError
 from memtui.engine.core.progress import CancelToken, OnProgress, Progress
+from memtui.engine.core.text import counted
 from memtui.engine.recall.request import RecallRequest, scopes_key
 from memtui.engine.store.create import trial_copy
 
@@ -362,7 +363,12 @@ def _key(asking: EffectQuestion, recipe: str) -> tuple[Any, ...]:
 
 
 def write_trial(planned: ChangeSet, trial: Store) -> None:
-    """Commit the change set to a trial copy. Raises RefusedError where it has conflicts."""
+    """Commit the change set to a trial copy. Raises RefusedError where it has conflicts, or too many memories."""
+    if planned.bulk is not None:
+        raise RefusedError(
+            f"{counted(planned.count, 'memory', 'memories')}: too many to be tried out.",
+            fix="Afterwards, run your cases: they say what became of the answers.",
+        )
     writer = trial.writer()
     writer.newest()
     current = writer.rows(planned.ids)

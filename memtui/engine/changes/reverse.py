@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from memtui.engine.changes.bulk_shift import LARGE, plan_bulk
 from memtui.engine.changes.change_set import COUNTERS, Change, ChangeSet, Conflict, Edit, FieldConflict
 from memtui.engine.changes.files_beside import FileEdit, edits_in
 from memtui.engine.changes.journal import RowImages
@@ -43,6 +44,8 @@ def plan_shift(
     before nor as after is a conflict, unless its row is in `forced`. `only` leaves all other rows alone. Raises
     RefusedError when the contents of the entry were removed from the journal for good.
     """
+    if only is None and entry.rows > LARGE and journal.unlisted(entry.entry):
+        return plan_bulk(entry, journal, writer, side, action=action, forced=forced)
     images = journal.images(entry.entry)
     if only is not None:
         images = RowImages(*(_only(table, only) for table in (images.before, images.after, images.added)))

@@ -147,6 +147,10 @@ class _ObjectBlobs:
         data: bytes = self._read(entry, side) if found[0] is None else found[0]
         return data
 
+    def source(self, db: sqlite3.Connection, entry: int, side: str) -> bytes | None:
+        """The bytes of one image."""
+        return self.get(db, entry, side)
+
     def remove(self, db: sqlite3.Connection, entry: int, side: str | None = None) -> None:
         """Let go of one image of an entry, or of all."""
         found = db.execute("SELECT side, data IS NULL FROM images WHERE entry = ?", (entry,)).fetchall()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.dialects.base import is_vector
@@ -110,3 +111,9 @@ def same(left: Any, right: Any) -> bool:
     return bool(left == right) or (
         isinstance(left, float) and isinstance(right, float) and math.isnan(left) and math.isnan(right)
     )
+
+
+def hash64(text: str) -> int:
+    """A hash that is the same in every process, as a signed 64-bit number."""
+    digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "little", signed=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 SENTINEL = "__schema__"
@@ -34,6 +34,14 @@ def is_in(column: str, values: Iterable[Any]) -> str:
     if len(known) < len(wanted):
         terms.append(f"{name(column)} IS NULL")
     return f"({' OR '.join(terms)})" if terms else "false"
+
+
+def in_runs(column: str, runs: Sequence[tuple[int, int]]) -> str:
+    """`column` lies in one of `runs` (first and last of each, both counted)."""
+    if len(runs) <= 1:
+        return " AND ".join(f"{column} >= {first} AND {column} <= {last}" for first, last in runs) or "false"
+    half = len(runs) // 2  # halved again and again, so that it nests little
+    return f"(({in_runs(column, runs[:half])}) OR ({in_runs(column, runs[half:])}))"
 
 
 def both(*conditions: str | None) -> str | None:

@@ -248,7 +248,7 @@ class ChangePreview(QuickModal[PreviewAnswer | None]):
 
     def apply_words(self) -> str:
         """What the key does that applies it, where nothing is deleted."""
-        count = counted(len(self.plan.changes), "change")
+        count = counted(self.plan.count, "change")
         return f"unlock and apply {count}" if self._locked else "apply"
 
     def agreed_words(self, gone: int) -> str:

@@ -109,7 +109,7 @@ def would(plan: ChangeSet) -> str:
         return f"Would merge {title.removesuffix(' merged into one')} into one"
     if re.match(r"[\d,]+ memor(y|ies): ", title):  # it is counted already
         return f"Would change {title}"
-    return f"Would change {counted(len(plan.changes), 'memory', 'memories')}: {title}"
+    return f"Would change {counted(plan.count, 'memory', 'memories')}: {title}"
 
 
 def value_words(value: Any, name: str = "") -> str:
@@ -211,7 +211,7 @@ def plan_rows(
             rows.append(Row(tuple(lines), change.id))
     if below:
         rows.append(Row(tuple(below[1:])))
-    left = len(plan.changes) - SHOWN
+    left = plan.count - min(SHOWN, len(plan.changes))
     if left > 0:
         rows.append(Row(tuple(heading(f"and {full(left)} more", "$dim"))))
     return rows

@@ -16,8 +16,8 @@ from pybase64 import b64decode
 
 from memtui.engine.core import content_rules, secrets
 from memtui.engine.core.progress import CancelToken, OnProgress, Progress
+from memtui.engine.store.row_values import hash64
 from memtui.engine.transfer.importing.draft import HAS_VECTOR, ORDERS, OWN_ID, SECRET, ImportDraft, unchanged
-from memtui.engine.transfer.importing.near_copies import hash64
 from memtui.engine.transfer.importing.spool import WHERE, SpoolWriter
 from memtui.engine.transfer.record import DIALECT, MASKED, MODEL, VECTOR
 from memtui.engine.transfer.stored_metadata import suspects

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.changes.apply import committed
+from memtui.engine.changes.bulk_shift import bulk_whereabouts
 from memtui.engine.changes.journal import RowImages
 from memtui.engine.core.errors import MemtuiError, RefusedError
 from memtui.engine.core.text import counted
+from memtui.engine.store.row_values import hash64
 from memtui.engine.transfer.importing.links import with_links
-from memtui.engine.transfer.importing.near_copies import hash64
 
 if TYPE_CHECKING:
     import numpy as np
@@ -177,7 +178,11 @@ def add_all(
         )
         stream: Any = pa.RecordBatchReader.from_batches(schema, new_rows(plan, adds, vectors, schema, ids))
         after = committed(
-            lambda: writer.commit(None, stream, ()), lambda: journal.images(entry), writer, journal, entry
+            lambda: writer.commit(None, stream, ()),
+            lambda: bulk_whereabouts(journal.entry(entry), journal, writer),
+            writer,
+            journal,
+            entry,
         )
         if after == before + 1:
             _verify(writer, rows + len(adds))

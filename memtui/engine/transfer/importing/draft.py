@@ -15,11 +15,12 @@ from memtui.engine.core.content_rules import noise_rule
 from memtui.engine.core.errors import MemtuiError
 from memtui.engine.core.javascript import trim, utf16_len
 from memtui.engine.core.progress import CancelToken, OnProgress, Progress
+from memtui.engine.store.row_values import hash64
 from memtui.engine.transfer.detection import Detected, detect
 from memtui.engine.transfer.importing.embedding_cost import VectorChoice
 from memtui.engine.transfer.importing.existing import fact_hash, plain_hash
 from memtui.engine.transfer.importing.links import linked_ids
-from memtui.engine.transfer.importing.near_copies import hash64, kind_of, words_of
+from memtui.engine.transfer.importing.near_copies import kind_of, words_of
 from memtui.engine.transfer.importing.request import SHORTEST, ImportRequest
 from memtui.engine.transfer.importing.to_row import RowBuilder, fresh_id
 from memtui.engine.transfer.record import ConversionNote, Read, Record, Rejected

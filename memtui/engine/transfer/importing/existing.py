@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memtui.engine.catalog.select import positions_of
-from memtui.engine.transfer.importing.near_copies import VectorChunk, block, hash64, kind_of
+from memtui.engine.store.row_values import hash64
+from memtui.engine.transfer.importing.near_copies import VectorChunk, block, kind_of
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from memtui.engine.core.progress import CancelToken
+from memtui.engine.store.row_values import hash64
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -162,9 +162,3 @@ def kind_of(text: str) -> int:
 def words_of(text: str) -> int:
     """What two texts of one source must share to be copies: all their words, whatever the order and the signs."""
     return hash64("\0".join(sorted(set(_WORDS.findall(text.casefold())))))
-
-
-def hash64(text: str) -> int:
-    """A hash that is the same in every process, as a signed 64-bit number."""
-    digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    return int.from_bytes(digest, "little", signed=True)
