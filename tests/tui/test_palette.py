@@ -13,7 +13,7 @@ from memtui.tui.dialogs.change_preview import ChangePreview
 from memtui.tui.dialogs.choose_one import ChooseOne
 from memtui.tui.dialogs.intents import examples, understood
 from memtui.tui.dialogs.palette import Palette, PaletteList, shifted
-from memtui.tui.dialogs.palette_entry import PaletteEntry, rank
+from memtui.tui.dialogs.palette_entry import PaletteEntry, partly, rank
 from memtui.tui.dialogs.palette_sources import closeness, entries_for, is_command
 from memtui.tui.screens.mend.screen import MendScreen
 from memtui.tui.startup.open_store import NothingFound
@@ -373,7 +373,7 @@ def test_a_text_meets_words_the_better_the_more_exactly():
 # sentences
 
 
-SCOPES = ("global", "agent:main", "project:atlas")
+SCOPES = ("global", "agent:main", "agent:scribe", "project:atlas")
 
 
 @pytest.mark.parametrize(
@@ -458,10 +458,87 @@ SCOPES = ("global", "agent:main", "project:atlas")
         ("similar to the bastion", "Nearest to bastion"),
         ("find port since 3 weeks", "Show in Browse port of the last 21 days"),
         ("ask which port is it in atlas", "Ask Recall which port is it in atlas"),
+        # the verb further on, the words in another order
+        ("Peter Lund forget", "Forget Peter Lund"),
+        ("Peter Lund, forget him", "Forget Peter Lund"),
+        ("everything about Peter Lund delete", "Forget everything about Peter Lund"),
+        ("remove Peter Lund's memories", "Forget Peter Lund"),
+        ("as markdown export atlas", "Export project:atlas as markdown"),
+        ("atlas as markdown", "Export project:atlas as markdown"),
+        ("exportt atlas to markdown", "Export project:atlas as markdown"),
+        ("markdown export of atlas", "Export project:atlas as markdown"),
+        ("export what is pending as csv", "Export what is pending as csv"),
+        ("duplicates about lint merge", "Merge duplicates about lint"),
+        ("secrets mask", "Mask secrets"),
+        ("maks secrets", "Mask secrets"),
+        ("msk secrets", "Mask secrets"),
+        ("bastion why not", "Why not bastion"),
+        ("why does nobody find bastion", "Why not bastion"),
+        ("why does the agent not know the bastion port", "Why not bastion port"),
+        ("yesterday undo", "Undo the last change of yesterday"),
+        ("undo yesterday's change", "Undo the last change of yesterday"),
+        ("importance of bastion set to 0.9", "Change importance bastion to 0.9"),
+        ("fix the bastion port", "Edit bastion port"),
+        ("clean up the store", "Archive noise"),
+        ("who changed the bastion", "Journal: changes about bastion"),
+        ("show me what changed today", "Journal: changes of today"),
+        ("atlas who reads it", "Audit: who reads and writes project:atlas"),
+        # an agent, wherever it stands and however it is typed
+        ("what scribe got yesterday", "Audit: what scribe got yesterday"),
+        ("scribe what did it get", "Audit: what scribe got"),
+        ("yesterday what did scribe get", "Audit: what scribe got yesterday"),
+        ("what did scrbe get", "Audit: what scribe got"),
+        ("which memories did scribe receive", "Audit: what scribe got"),
+        ("show me what scribe got", "Audit: what scribe got"),
+        ("what was injected into scribe", "Audit: what scribe got"),
+        ("what did main read last week", "Audit: what main got the last 7 days"),
+        # what is said of duplicates never takes every copy
+        ("delete duplicates", "Merge duplicates"),
+        ("remove duplicates about lint", "Merge duplicates about lint"),
+        ("export duplicates about lint", "Export what is duplicate about lint"),
+        # files that are named, and exports that are not
+        ("import my ChatGPT export", "Import"),
+        ("import the file ~/my talks.json", "Import ~/my talks.json"),
     ],
 )
 def test_sentences_are_understood(text, title):
-    assert understood(text, SCOPES)[0].title == title
+    found = understood(text, SCOPES) or [each for near in examples(text) for each in understood(near, SCOPES)]
+    assert found[0].title == title
+
+
+def test_a_verb_further_on_is_one_only_where_nothing_else_is_meant():
+    for said in (
+        "users who forget their password",
+        "who has forgotten to delete the branch",
+        "kelp drives drop",
+        "the last change",
+        "port change",
+        "what the bastion got",
+        "wipe the store",
+        "forget themes",
+    ):
+        assert understood(said, SCOPES) == [], said
+        assert examples(said) == [], said
+
+
+def test_a_guess_stands_behind_a_command_that_has_all_of_the_words():
+    guess = PaletteEntry("INTENT", "Archive lint notes", lambda: None, guessed=True)
+    command = entry("Notes archive")
+    assert [found.name for found, _ in rank([guess, command], "notes archive")] == [command.name, guess.name]
+    assert [found.name for found, _ in rank([guess, command], "lint notes archive")] == [guess.name]
+
+
+def test_no_command_that_takes_away_is_offered_for_words_that_it_does_not_have():
+    drop = PaletteEntry("COMMANDS", "Drop all", lambda: None, key="X")
+    assert partly([drop, entry("Drop it")], "kelp drives drop")[0][0].name == "Drop it"
+    assert [found.name for found, _ in rank([drop, entry("Drag all")], "dal")] == ["Drag all"]
+
+
+@pytest.mark.parametrize("typed", ["delete all", "delete everything", "wipe all"])
+async def test_what_is_typed_to_delete_all_ends_on_the_dialog_that_asks_how(typed, keyword_engine):
+    async with running(keyword_engine) as (app, _):
+        first = rank(entries_for(app.screen), typed)[0][0]
+        assert first.copies == "browse.forget"
 
 
 def test_what_is_no_sentence_is_none_and_what_is_not_understood_is_kept():

@@ -2,6 +2,7 @@
 
 Beside it "set FIELD of WORDS to VALUE", "what did AGENT get", "who reads SCOPE" and "why is WORDS not recalled".
 
+Where no verb begins the sentence, one may stand further on: "atlas as markdown, export it", "lint duplicates merge".
 Each sentence ends on a preview, never on a write; what of it was not understood is kept, to be shown.
 """
 
@@ -68,6 +69,10 @@ _FILLERS = frozenset(
         "mentioning",
         "anything",
         "something",
+        "him",
+        "her",
+        "they",
+        "what",
     )
 )
 """Words that say nothing about which memories are meant."""
@@ -116,6 +121,20 @@ CONDITIONS = {
 _IN_TEXTS = frozenset(("greetings", "chatter", "junk", "passwords", "doubles", "outdated"))
 """Those of them that a text may hold as well: who looks for them means the word."""
 
+_ASKING = frozenset(
+    ("who", "what", "which", "where", "when", "how", "is", "are", "was", "do", "does", "did", "can", "should")
+)
+"""Words that begin a question: a verb further on is part of what is asked, unless the question is one of ours."""
+
+_ANYWHERE = ("sessions", "may-read", "access", "reach", "why-not", "changed")
+"""Sentences that are questions themselves."""
+
+_NEVER_LATER = ("ask", "find", "nearest", "import")
+"""Sentences whose verbs are common words, or whose rest is taken as it stands: only at the beginning do they count."""
+
+_WHAT_FOLLOWS = ("about", "of", "with", "mentioning", "on", "named")
+"""Words between a condition and what the memories hold: "duplicates about lint"."""
+
 _TIMES = {"today": 1, "yesterday": 2, "week": 7, "month": 30, "year": 365}
 _DAYS = re.compile(r"(\d{1,4})(d|days?|w|weeks?)?")
 
@@ -145,6 +164,8 @@ class Intent:
     field: str = ""
     """What of them is changed, and to what."""
     value: str = ""
+    moved: bool = False
+    """Whether its verb stood further on: the words may be the name of a command, which comes first then."""
 
     @property
     def title(self) -> str:
@@ -153,7 +174,9 @@ class Intent:
             when = f" {_day(self.days)}" if self.days else ""
             return f"{self.label} {self.agent} {'got' if self.name == 'sessions' else 'may read'}{when}"
         parts = [self.label, self.field] if self.field else [self.label]
-        joined = f"what is {self.condition}" if self.condition else " ".join(self.words)
+        joined = " ".join(self.words)
+        if self.condition:
+            joined = f"what is {self.condition}" + (f" about {joined}" if joined else "")
         if joined:  # "Merge duplicates about lint", "Forget Peter Lund"
             parts.append(f"about {joined}" if self.name in _PLACES else joined)
         if self.scope:
@@ -193,6 +216,11 @@ def understood(text: str, scopes: Sequence[str] = ()) -> list[Intent]:
     `scopes` are those of the store: "atlas" means project:atlas.
     """
     typed = _without_manners(text)
+    return _begun(typed, scopes) or _verb_later(typed, scopes)
+
+
+def _begun(typed: Sequence[str], scopes: Sequence[str]) -> list[Intent]:
+    """What the words ask for whose first are a verb, the longest verb first."""
     lowered = [word.casefold() for word in typed]
     found: list[tuple[int, Intent]] = []
     for name in SENTENCES:
@@ -201,14 +229,54 @@ def understood(text: str, scopes: Sequence[str] = ()) -> list[Intent]:
             parts = verb.split()
             if lowered[: len(parts)] == parts and len(parts) > best:
                 best, said = len(parts), verb
-        if best and (intent := _intent(name, typed[best:], scopes, said)) is not None:
+        if best and (intent := _intent(name, list(typed[best:]), scopes, said)) is not None:
             found.append((best, intent))
     return [intent for _, intent in sorted(found, key=lambda pair: -pair[0])]
 
 
+def _verb_later(typed: Sequence[str], scopes: Sequence[str]) -> list[Intent]:
+    """What is asked for by words whose verb is not the first: it is read from there, with what stood before it."""
+    formed = [word.casefold() for word in typed[-2:-1]] in (["as"], ["to"]) and _form_at(
+        typed, len(typed) - 1
+    )
+    if formed and not _near_verbs(typed[0]) and "export" not in typed:
+        typed = [*typed, "export"]  # "atlas as markdown"
+    firsts = {verb.split()[0] for name in SENTENCES if name not in _NEVER_LATER for verb in _verbs(name)}
+    asking = bool(typed) and typed[0].casefold() in _ASKING
+    for at in range(1, len(typed)):
+        if typed[at].casefold() not in firsts:
+            continue
+        before, verb, after = typed[:at], typed[at:], typed[at + 1 :]
+        for order in ([*verb, *before], [typed[at], *before, *after]):
+            for each in _begun(order, scopes):
+                known = each.name in _ANYWHERE
+                if (
+                    each.name in _NEVER_LATER
+                    or (asking and not known)
+                    or (each.agent and not _known(each, scopes))
+                ):
+                    continue
+                if each.name == "change" and not each.value:
+                    continue  # "the last change", "on the move": no field is set
+                if each.name in _REMOVING and not _at_the_end(typed[at].casefold(), after):
+                    continue
+                return [replace(each, moved=True)]
+    return []
+
+
+def _at_the_end(verb: str, after: Sequence[str]) -> bool:
+    """Whether a verb that removes ends the sentence and is no other word: not of "users who forget a password"."""
+    return verb in _FORGETTING and all(word.casefold() in _FILLERS for word in after)
+
+
+def _known(intent: Intent, scopes: Sequence[str]) -> bool:
+    """Whether a scope of the store is of the sentence's agent."""
+    return f"agent:{intent.agent}".casefold() in (scope.casefold() for scope in scopes)
+
+
 def _without_manners(text: str) -> list[str]:
     """The words of a sentence without what it politely begins and ends with."""
-    words = text.replace("\u2019", "'").rstrip("?!. ").split()
+    words = [word.rstrip(",;") or word for word in text.replace("\u2019", "'").rstrip("?!. ").split()]
     begun = True
     while begun:
         begun = False
@@ -221,6 +289,10 @@ def _without_manners(text: str) -> list[str]:
                 words, begun = words[len(parts) :], True
     if len(words) > 1 and words[-1].casefold() == "please":
         words.pop()
+    asked = 2 if [word.casefold() for word in words[:2]] in (["show", "me"], ["tell", "me"]) else 1
+    shows = words[:1] and words[0].casefold() in ("show", "tell")
+    if shows and [word.casefold() for word in words[asked : asked + 1]] in (["what"], ["who"], ["why"]):
+        words = words[asked:]  # "show me what scribe got"
     return words
 
 
@@ -238,9 +310,19 @@ def examples(text: str) -> list[str]:
     """The two sentences that are nearest to one whose verb is not known."""
     words = _without_manners(text)
     first = words[0].casefold() if words else ""
+    return [" ".join((verb, *words[1:])) for verb in _near_verbs(first)][:2]
+
+
+def _near_verbs(word: str) -> list[str]:
+    """The first words of verbs that a word is a slip of the keys for; none for one that is itself a verb's."""
     verbs = {verb.split()[0]: name for name in SENTENCES for verb in reversed(_verbs(name))}
-    near = get_close_matches(first, verbs, 2, 0.78) if len(first) > 3 else []
-    return [" ".join((verb, *words[1:])) for verb in near if verb != first]
+    word = word.casefold()
+    if word in verbs or len(word) < 3:
+        return []
+    begins = [verb for verb in verbs if verb[0] == word[0] or verb[1:] == word]
+    near = get_close_matches(word, begins, 2, 0.78 if len(word) > 3 else 0.85)  # "forgte", "msk"
+    near += [verb for verb in verbs if len(verb) > 3 and sorted(verb) == sorted(word)]  # "maks"
+    return list(dict.fromkeys(near))
 
 
 def _intent(name: str, rest: list[str], scopes: Sequence[str], verb: str) -> Intent | None:
@@ -248,18 +330,20 @@ def _intent(name: str, rest: list[str], scopes: Sequence[str], verb: str) -> Int
     if {word.casefold() for word in rest} & set(row.get("never", ())):
         return None  # "change the model", "set the theme": no memory is meant
     if row["takes"] == "agent":
-        return _of_agent(name, rest)
+        return _of_agent(name, rest, scopes, verb)
     if row["takes"] == "scope":
         return _of_scope(name, rest, scopes)
-    if row["takes"] in ("question", "path"):
+    if row["takes"] == "question":
         return Intent(name, row["label"], tuple(rest)) if rest else None
+    if row["takes"] == "path":
+        return Intent(name, row["label"], _path(rest)) if rest else None
     if tail := row.get("tail"):  # "why is the bastion not recalled"
         denied = verb.endswith(("n't", "nt", " not", " no")) or not verb.startswith("why")
-        if not denied and not any(word.casefold() in ("not", "missing", "never") for word in rest):
+        if not denied and not any(word.casefold() in _DENYING for word in rest):
             return None
         while rest and rest[-1].casefold() in tail:
             rest = rest[:-1]
-        rest = [word for word in rest if word.casefold() not in ("not", "never")]
+        rest = [word for word in rest if word.casefold() not in (*_DENYING, *_WHO_RECALLS)]
     things = {word for thing in row.get("things", ()) for word in thing.split()}
     words: list[str] = []
     unknown: list[str] = []
@@ -269,7 +353,7 @@ def _intent(name: str, rest: list[str], scopes: Sequence[str], verb: str) -> Int
         field, value, rest = _set_to(rest, scopes)
     at = 0
     while at < len(rest):
-        word = rest[at]
+        word = rest[at].removesuffix("'s")  # "Peter Lund's", "yesterday's"
         low = word.casefold()
         after = rest[at + 1] if at + 1 < len(rest) else ""
         if low in things or (len(low) > 5 and get_close_matches(low, things, 1, 0.88)):
@@ -309,8 +393,19 @@ def _intent(name: str, rest: list[str], scopes: Sequence[str], verb: str) -> Int
         return None  # "clean up old versions", "save this question as a case": something else is meant
     if row.get("only") and not told:
         return None
+    if len(words) == 1 and words[0].casefold() in row.get("alone", ()):
+        return None  # "wipe the store"; of more words it may be one
     condition = _condition(name, words)
-    words = [] if condition else [word.strip('"') for word in words]
+    if condition:
+        words = []
+    elif len(words) > 1 and (condition := _condition(name, words[:1])):  # "duplicates about lint"
+        at = next(i for i, word in enumerate(rest) if word.removesuffix("'s") == words[0])
+        told = at + 1 < len(rest) and rest[at + 1].casefold() in _WHAT_FOLLOWS
+        condition, words = (condition, words[1:]) if told else ("", words)
+    words = [word.strip('"') for word in words]
+    if condition == "duplicate" and name in _REMOVING:
+        # Every copy is one, also the one that should stay: what is meant is to keep one of each.
+        return Intent("merge", SENTENCES["merge"]["label"], tuple(words), scope, days)
     return Intent(
         name,
         row["label"],
@@ -332,13 +427,25 @@ def _condition(name: str, words: Sequence[str]) -> str:
     return named if name != "find" or low not in _IN_TEXTS else ""
 
 
-_BESIDE_AN_AGENT = ("agent", "last", "since", "to", "from")
+_REMOVING = ("forget", "every-trace", "person", "archive", "clean")
+
+_FORGETTING = ("forget", "delete", "remove", "erase", "archive")
+"""Verbs of theirs that are hardly ever another word: "drop" and "wipe" stand in texts."""
+
+_DENYING = ("not", "missing", "never", "nobody", "none")
+
+_WHO_RECALLS = ("agent", "agents", "they", "know", "knows", "remember", "recall", "find", "finds")
+"""Who recalls a memory and how, in "why does the agent not know the bastion"."""
+
+_BESIDE_AN_AGENT = ("agent", "last", "since", "to", "from", "into", "by")
 _NO_AGENT = ("i", "you", "we", "they", "he", "she", "one", "who")
 
 
-def _of_agent(name: str, rest: list[str]) -> Intent | None:
+def _of_agent(name: str, rest: list[str], scopes: Sequence[str], verb: str) -> Intent | None:
     """ "what did scribe get yesterday": an agent, what it did, and when; None where it did something else."""
     did = {word for thing in SENTENCES[name]["things"] for word in thing.split()}
+    if verb in ("what did", "what has"):
+        did.add("read")
     lowered = [word.casefold() for word in rest]
     days = next((_TIMES[word] for word in lowered if word in ("today", "yesterday", "week", "month")), 0)
     left = [
@@ -348,7 +455,25 @@ def _of_agent(name: str, rest: list[str]) -> Intent | None:
     ]
     if not left or not any(word in did for word in lowered) or left[0].casefold() in _NO_AGENT:
         return None
-    return Intent(name, SENTENCES[name]["label"], (), "", days, "", tuple(left[1:]), agent=left[0])
+    agents = [scope.partition(":")[2] for scope in scopes if scope.startswith("agent:")]
+    agent = next(iter(get_close_matches(left[0], agents, 1, 0.8)), left[0])  # "scrbe"
+    intent = Intent(name, SENTENCES[name]["label"], (), "", days, "", tuple(left[1:]), agent=agent)
+    return None if verb == "what" and not _known(intent, scopes) else intent
+
+
+_SOURCES = frozenset(("chatgpt", "claude", "mem0", "letta", "obsidian", "gemini", "copilot", "openclaw"))
+"""Where memories come from: no names of files."""
+
+
+def _path(rest: Sequence[str]) -> tuple[str, ...]:
+    """The words of a path, of "my export ~/talks.json"; empty where none is named, as in "my ChatGPT export"."""
+    at = next((i for i, word in enumerate(rest) if re.search(r"[/\\.~]", word)), None)
+    if at is None:
+        return tuple(rest) if len(rest) == 1 and rest[0].casefold() not in _SOURCES | _FILLERS else ()
+    lead = [
+        i for i in range(at) if rest[i].casefold() not in (*_FILLERS, *_SOURCES, "file", "export", "from")
+    ]
+    return tuple(rest[lead[0] if lead else at :])
 
 
 def _of_scope(name: str, rest: list[str], scopes: Sequence[str]) -> Intent | None:
@@ -409,7 +534,7 @@ def _set_to(rest: list[str], scopes: Sequence[str]) -> tuple[str, str, list[str]
     return field, value, [word for word in left if _FIELDS.get(word.casefold()) != field]
 
 
-def _form_at(rest: list[str], at: int) -> tuple[str, int] | None:
+def _form_at(rest: Sequence[str], at: int) -> tuple[str, int] | None:
     """The form that is named there, behind an article, and the place of its last word."""
     while at < len(rest) and rest[at].casefold() in ("a", "an", "the"):
         at += 1

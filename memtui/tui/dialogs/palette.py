@@ -277,8 +277,12 @@ class Palette(QuickModal[None]):
         app = self.app
         recent = app.performed if isinstance(app, KeymapApp) else ()
         rows: Ranked = rank([*meant, *self._entries, *found], query, recent)
-        if not rows and words and not group and not self._looking:
-            rows = [*partly(self._entries, words), *((each, ()) for each in nothing_else(self._below, words))]
+        if words and not group and not self._looking and all(entry.guessed for entry, _ in rows):
+            rows = [
+                *rows,
+                *partly(self._entries, words),
+                *((each, ()) for each in nothing_else(self._below, words)),
+            ]
         shown = {MEMORIES: self._total if words == self._found_for else len(found)} if found else {}
         shown |= {"COMMANDS": counts["COMMANDS"]} if not words else {}
         note = self._note if group == MEMORIES else ""

@@ -70,6 +70,8 @@ class PaletteEntry:
     """Where it is done, when that is not here: by these words it is found too."""
     here: int = 0
     """Its place in the key bar of the screen below; 0 when it is not one of its keys."""
+    guessed: bool = False
+    """Whether the words may mean something else: a command that has all of them comes first."""
 
 
 Ranked = list[tuple[PaletteEntry, tuple[int, ...]]]
@@ -144,12 +146,16 @@ def rank(entries: Sequence[PaletteEntry], query: str, recent: Sequence[str] = ()
     def key(item: tuple[PaletteEntry, tuple[float, float, tuple[int, ...]]]) -> tuple[object, ...]:
         entry, (score, _, _) = item
         last = 2 if entry.group == "THEMES" else 1 if entry.disabled else 0
-        return (last, entry.group not in strong, ORDER.index(entry.group), -score)
+        doubted = entry.guessed and "COMMANDS" in strong
+        return (last, doubted, entry.group not in strong, ORDER.index(entry.group), -score)
 
     return [(entry, offsets) for entry, (_, _, offsets) in sorted(scored, key=key)[:MOST]]
 
 
 FEW = 8
+
+TAKING_AWAY = ("D", "X")
+"""The letters of what removes: it is never offered for words that it does not have."""
 
 _VERY = 66
 """A word that matches like this stands in the name or among the other words, from its first letter."""
@@ -160,7 +166,7 @@ def partly(entries: Sequence[PaletteEntry], words: str) -> Ranked:
     wanted = [word for word in words.casefold().split() if len(word) > 2 and word not in _SAYING_LITTLE]
     found: list[tuple[int, float, PaletteEntry, tuple[int, ...]]] = []
     for entry in entries if len(words.split()) > 1 else ():
-        if entry.group != "COMMANDS" or entry.disabled:
+        if entry.group != "COMMANDS" or entry.disabled or entry.key in TAKING_AWAY:
             continue
         matches = [
             each for word in wanted if (each := _match(entry, [word])) is not None and each[1] >= _VERY
@@ -222,7 +228,7 @@ def _words(text: str) -> tuple[str, ...]:
 
 def _near(entry: PaletteEntry, words: str) -> tuple[float, float, tuple[int, ...]] | None:
     """A name with the letters in this order, where nothing has the words."""
-    if entry.group == "THEMES":
+    if entry.group == "THEMES" or entry.key in TAKING_AWAY:
         return None
     value, offsets = FuzzySearch().match(words, entry.name[:LONGEST])
     return (value, STRONG, tuple(offsets)) if value > 0 else None

@@ -121,7 +121,7 @@ def intent_entries(screen: Screen[object], text: str, *, singular: bool = False)
     meant = _meant(screen, text)[:2]
     if singular and meant:
         meant[0] = in_singular(meant[0]) or meant[0]
-    meant = meant or [each for nearest in examples(text) for each in _meant(screen, nearest)[:1]]
+    near = [] if meant else [each for nearest in examples(text) for each in _meant(screen, nearest)[:1]]
     return [
         PaletteEntry(
             "INTENT",
@@ -130,8 +130,9 @@ def intent_entries(screen: Screen[object], text: str, *, singular: bool = False)
             _said(each) or "preview, nothing is written",
             detail=f"{each.title}\n\nnothing is written before you have seen what it changes",
             disabled="" if session.open else no_store(screen),
+            guessed=each.moved or each in near,
         )
-        for each in meant
+        for each in meant or near
     ]
 
 
