@@ -8,6 +8,8 @@ import sys
 from importlib import import_module
 from types import ModuleType
 
+from memtui.early_keys import keep_keys
+
 COMMANDS = {
     "stores": "what was discovered: stores, dialects, rows, health",
     "ls": "memories, filtered and sorted",
@@ -121,6 +123,8 @@ def run(arguments: list[str]) -> int:
     """Parse and run; errors become one or two lines on standard error and an exit code."""
     command = arguments[0] if arguments and arguments[0] in COMMANDS else None
     given = arguments[1:] if command else arguments
+    if command in (None, "demo"):
+        keep_keys()
     args = parser_of(command).parse_args([_as_term(each) for each in given] if command == "ls" else given)
     from memtui.cli.output import error
     from memtui.engine import MemtuiError

@@ -431,6 +431,10 @@ def run(target: str | None = None, *, mouse: bool = True, **options: Any) -> Non
     look = Look.of(settings, kept.read())
     themes = themes_dir()
     app = MemtuiApp(target, opener=opener, themes=themes, look=look, keys=keys, kept=kept, steady=True)
+    if sys.platform != "win32":
+        from memtui.tui.startup.terminal import give_back
+
+        give_back(app)
     app.run(mouse=mouse)
 
 

@@ -27,6 +27,9 @@ from tests.tui.test_jobs import JOBS, Job, archive_one, talks, texts
 LONGEST_S = float(os.environ.get("LONGEST", "240"))
 """What has not been done by then is not done."""
 
+BEFORE_S = float(os.environ.get("BEFORE", "1.5"))
+"""From the start of the program to the first key; the interpreter's own start cannot be typed into."""
+
 AT_ONCE = 20_000
 
 NAMES = {"enter": "Enter", "escape": "Escape", "space": "Space", "tab": "Tab"}
@@ -99,7 +102,7 @@ def run(job: Job, store: Path, size: tuple[int, int]) -> str:
     width, height = map(str, size)
     tmux("new-session", "-d", "-x", width, "-y", height, command)
     pid = int(tmux("display", "-p", "#{pane_pid}"))
-    time.sleep(1.5)
+    time.sleep(BEFORE_S)
     begun, said, seen = time.monotonic(), False, ""
     for call in typed(job, path):
         tmux(*call)
