@@ -22,6 +22,11 @@ os.environ.pop(
 )  # else each of the many child processes compiles the project anew
 sys.dont_write_bytecode = False
 
+if "PYTEST_XDIST_WORKER" in os.environ:  # before numpy is imported; a benchmark runs alone and has every core
+    # The workers share the cores: threads of one for its matrices wait for those of the other, on a busy machine six
+    # times as long as the work takes.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 settings.register_profile(
     "same", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
