@@ -80,7 +80,12 @@ def effect_with_staged(
     engine: Engine, planned: ChangeSet, cancel: CancelToken, report: Report
 ) -> RecallEffect:
     """The same of a plan that stands on top of what is staged: of both together."""
-    return effect_on_recall(engine, engine.curate.stage.with_(planned), cancel, report)
+    return effect_of_staged(engine, engine.curate.stage.with_(planned), cancel, report)
+
+
+def effect_of_staged(engine: Engine, staged: ChangeSet, cancel: CancelToken, report: Report) -> RecallEffect:
+    """The same of what has waited: of the table as it is by now, whose older versions may be gone."""
+    return effect_on_recall(engine, replace(staged, version=engine.store.version), cancel, report)
 
 
 def words_on_top(engine: Engine, planned: ChangeSet) -> str:
@@ -327,7 +332,7 @@ class ChangeRequests(Widget):
         effect = (
             None
             if planned.conflicts or (only_past(planned) and asked.preview is None)
-            else partial(effect_on_recall, engine)
+            else partial(effect_of_staged if asked.collected else effect_on_recall, engine)
         )
         if asked.collected:
             preview: ChangePreview = StagedSet(

@@ -481,6 +481,24 @@ def test_what_a_remedy_does_to_the_answers_is_foretold_and_then_comes(kind: str,
     assert foretold.cases.as_json() == came["cases"]
 
 
+def test_where_nobody_asked_anything_the_mended_memories_own_words_are_asked(tmp_path: Path) -> None:
+    from memtui.engine import History
+    from memtui.engine.health import effect_of_remedies, examine, plan_remedy
+
+    folder = tmp_path / "lancedb-pro"
+    planted.PLANTED["D23"][1](folder)
+    ill = patient(folder, writable=True)
+    assert ill.engine is not None
+    plan = plan_remedy(
+        ill, next(each for each in examine(ill).findings if each.kind == "D23")
+    ).without_names()
+    history = History(tmp_path / "questions.db")
+    assert effect_of_remedies(ill.engine, [plan], [], history).asked == 0
+    foretold = effect_of_remedies(ill.engine, [plan], [], history, own_words=True)
+    assert foretold.asked > 0
+    assert foretold.own_words
+
+
 @pytest.mark.parametrize("spoilt", [[256**-0.5] * 256, [0.0] * 256, None])
 def test_the_preview_of_a_vector_made_anew_asks_with_it(spoilt: Any, tmp_path: Path) -> None:
     """Asked with the wrong vector, the memory would come back now and be gone once it is mended."""

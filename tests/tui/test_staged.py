@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from memtui.engine.changes.change_set import Change
+from memtui.engine.changes.staging import title_of
 from memtui.tui.dialogs.change_preview import ChangePreview
 from tests.engine.curate_world import row_of, rows_of, same_rows, version_of
 from tests.tui.driving import lines, screen_text, type_text
@@ -57,3 +59,30 @@ async def test_changes_are_staged_looked_at_together_dropped_edited_and_applied_
         assert same_rows(rows_of(store), before)
         await steps(pilot, "C")
         assert "Nothing is staged." in said(app)
+
+
+async def test_what_has_waited_is_tried_on_the_table_of_now_whose_older_versions_may_be_gone(tmp_path):
+    store = pro_store(tmp_path / "store")
+    async with browsing(store) as (app, pilot):
+        waiting = current_id(app)
+        await steps(pilot, "c", "i", *["backspace"] * 10)
+        await type_text(pilot, "0.2")
+        await steps(pilot, "enter", "s")
+        assert "1 change staged" in said(app)
+        await steps(pilot, "j", "D")
+        await choose(pilot, app, "every trace")
+        await steps(pilot, "y")
+        assert "1 memory" in said(app) or "gone" in screen_text(app)
+        await steps(pilot, "escape", "C")
+        seen = screen_text(app)
+        assert "WHAT THE AGENT WOULD NOW READ" in seen
+        assert "is missing" not in seen
+        assert "not known" not in seen
+        await steps(pilot, "enter")
+    assert row_of(store, waiting)["importance"] == 0.2
+
+
+def test_the_title_of_several_changes_names_links_and_not_what_follows_a_text():
+    after = {"text": "new", "l0_abstract": "new", "l1_overview": "- new", "relations": "[]", "tier": "core"}
+    title = title_of([Change("a", "edit", "old", dict.fromkeys(after), after)])
+    assert title == "1 memory: text, links, tier"

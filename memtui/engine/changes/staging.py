@@ -26,6 +26,12 @@ SEVERAL = "changes"
 _NAMED = 3
 """So many fields are named in a title."""
 
+_SAID = {"relations": "links"}
+"""What fields are called in a sentence, where that is not their name."""
+
+_LAYERS = frozenset(("l0_abstract", "l1_overview", "l2_content"))
+"""Fields that follow a new text, and are not named beside it."""
+
 
 def why_not_staged(planned: ChangeSet) -> str:
     """Why a plan can only be applied by itself; empty when it can wait among others."""
@@ -68,7 +74,8 @@ def staged_with(first: ChangeSet | None, second: ChangeSet, dialect: Dialect) ->
 def title_of(changes: Sequence[Change]) -> str:
     """What a set of several actions does, in one line: "4 memories: tier, scope; 1 deleted"."""
     fields = Counter(name for each in changes if each.op == "edit" for name in each.after)
-    names = [name for name, _ in fields.most_common()]
+    follow = _LAYERS if "text" in fields else ()
+    names = [_SAID.get(name, name) for name, _ in fields.most_common() if name not in follow]
     more = [f"{len(names) - _NAMED} more fields"] if len(names) > _NAMED else []
     ops = Counter(each.op for each in changes)
     parts = [", ".join((*names[:_NAMED], *more)) if ops["edit"] else ""]

@@ -5,7 +5,7 @@ Reads only, but for the history of questions; all of it may take a moment: call 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ from memtui.engine.recall.request import RecallRequest
 if TYPE_CHECKING:
     from memtui.engine.cases.bisection import Bisection, TableVersion
     from memtui.engine.cases.case import Case
-    from memtui.engine.changes.change_set import ChangeSet
+    from memtui.engine.changes.change_set import Change, ChangeSet
     from memtui.engine.changes.recall_effect import EffectQuestion, RecallEffect
     from memtui.engine.core.progress import CancelToken, OnProgress
     from memtui.engine.engine import Engine
@@ -220,13 +220,13 @@ def effect_on_recall(
     `own_words`: where there are neither, the first changed memories are asked for by their own words; also where
     no answer is another one, beside the others.
     """
-    from memtui.engine.changes.recall_effect import EffectQuestion, of_cases, recall_effect
+    from memtui.engine.changes.recall_effect import of_cases, recall_effect
 
     questions = [*of_cases(cases), *asked_last(engine, history)]
     own = own_words and not questions
 
     def by_their_words() -> list[EffectQuestion]:
-        return [EffectQuestion(each.query, each) for each in _own_words(engine, planned)]
+        return by_own_words(engine, planned.changes)
 
     if own:
         questions = by_their_words()
@@ -253,14 +253,16 @@ def asked_last(engine: Engine, history: History) -> list[EffectQuestion]:
     ]
 
 
-def _own_words(engine: Engine, planned: ChangeSet) -> list[RecallRequest]:
+def by_own_words(engine: Engine, changes: Iterable[Change]) -> list[EffectQuestion]:
     """The first changed memories as questions, each with its own vector: nothing is embedded for it.
 
     Where only the vector is changed, the stored one is what is wrong: the question takes the one made anew.
     """
+    from memtui.engine.changes.recall_effect import EffectQuestion
+
     asked: list[RecallRequest] = []
     words = engine.store.dialect.columns.text
-    for each in planned.changes:
+    for each in changes:
         edit = each.edit
         anew: Any = getattr(edit, "vector", None)
         with suppress(MemtuiError):
@@ -271,7 +273,7 @@ def _own_words(engine: Engine, planned: ChangeSet) -> list[RecallRequest]:
                 asked.append(RecallRequest(text, query_vector=anew.tolist()))
             else:
                 asked.append(more_like(engine, each.id, RecallRequest("")))
-    return [each for each in asked if each.query]
+    return [EffectQuestion(each.query, each) for each in asked if each.query]
 
 
 def again(question: PastQuestion, history: History) -> RecallRequest:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from memtui.engine import transfer
 from memtui.engine.core.errors import MemtuiError, RefusedError, UsageError
-from memtui.engine.explain import asked_last
+from memtui.engine.explain import asked_last, by_own_words
 from memtui.engine.health.check import memories
 from memtui.engine.health.maintenance import TableStep
 from memtui.engine.store.maintenance import TableMaintainer
@@ -17,7 +17,7 @@ from memtui.engine.store.sql import SENTINEL
 if TYPE_CHECKING:
     from memtui.engine.cases.case import Case
     from memtui.engine.changes.change_set import ChangeSet
-    from memtui.engine.changes.recall_effect import RecallEffect
+    from memtui.engine.changes.recall_effect import EffectQuestion, RecallEffect
     from memtui.engine.core.progress import CancelToken, OnProgress
     from memtui.engine.engine import Engine
     from memtui.engine.explain.question_history import History
@@ -261,12 +261,14 @@ def effect_of_remedies(
     history: History,
     *,
     steps: Sequence[TableStep] = (),
+    own_words: bool = False,
     on_progress: OnProgress | None = None,
     cancel: CancelToken | None = None,
 ) -> RecallEffect:
     """What the plans do to the answers, and `steps` beside them: all are done to a trial copy of the table first.
 
-    Asked are the saved cases and the questions that were asked last. Nothing of the store is written. Raises
+    Asked are the saved cases and the questions that were asked last; with `own_words`, where there are neither or no
+    answer is another one, also the first changed memories' own words. Nothing of the store is written. Raises
     RefusedError where that cannot be tried: a store elsewhere, a table too large to be written anew for it.
     """
     from memtui.engine.changes.recall_effect import of_cases, trial_effect, write_trial
@@ -290,17 +292,25 @@ def effect_of_remedies(
             for each in work:
                 table.do(each.step, each.about)
 
-    return trial_effect(
+    def by_their_words() -> list[EffectQuestion]:
+        sets = [each.changes for each in plans if each.changes is not None]
+        return by_own_words(engine, [change for each in sets for change in each.changes])
+
+    questions = [*of_cases(cases), *asked_last(engine, history)]
+    own = own_words and not questions
+    effect = trial_effect(
         change,
-        [*of_cases(cases), *asked_last(engine, history)],
+        by_their_words() if own else questions,
         store,
         engine.bench(),
         engine.default_recipe,
         version=store.version,
         back_to=back_to,
+        beside=by_their_words if own_words and not own else None,
         on_progress=on_progress,
         cancel=cancel,
     )
+    return replace(effect, own_words=own)
 
 
 def steps_of(plans: Sequence[RemedyPlan]) -> tuple[TableStep, ...]:

@@ -77,7 +77,14 @@ def weigh(
 
     cases = CaseBook(store_state_dir(engine.info.uri) / "cases.json").cases()
     return effect_of_remedies(
-        engine, plans, cases, History(questions_file()), steps=steps, on_progress=report, cancel=cancel
+        engine,
+        plans,
+        cases,
+        History(questions_file()),
+        steps=steps,
+        own_words=True,
+        on_progress=report,
+        cancel=cancel,
     )
 
 
