@@ -5,8 +5,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import subprocess
-import sys
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
@@ -14,6 +12,7 @@ from typing import Any
 import pytest
 
 from memtui.__main__ import main
+from tests.cli.conftest import Run
 from tests.conftest import ROOT, tree_hash
 from tests.engine import planted_faults as planted
 
@@ -130,18 +129,17 @@ def test_a_check_of_no_configuration_is_told_from_one_that_found_something(tmp_p
     assert "openclaw.json" in errors
 
 
-def test_the_words_of_a_finding_name_its_rows_cost_and_way_back(tmp_path: Path) -> None:
+def test_the_words_of_a_finding_name_its_rows_cost_and_way_back(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     store, lock = tmp_path / "store", tmp_path / "locked"
     planted.PLANTED["D26"][1](store)
     planted.PLANTED["D34"][1](lock)
 
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
     def said(folder: Path, *arguments: str) -> str:
-        done = subprocess.run(
-            [sys.executable, "-m", "memtui", "doctor", "--store", str(folder), *arguments],
-            capture_output=True, text=True, cwd=ROOT, check=False,
-            env={**os.environ, "HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path / "state")},
-        )  # fmt: skip
-        return done.stdout
+        return run("doctor", "--store", folder, *arguments)[1]
 
     words = said(store)
     for number in range(3):

@@ -252,6 +252,7 @@ def test_nothing_is_injected_that_the_agent_may_not_read(host: Host, recipe: str
     assert "user:eva" not in told["block"]
 
 
+@pytest.mark.slow
 def test_before_a_compaction_the_calculator_says_whether_notes_are_due(host: Host) -> None:
     near = {"agentId": "main", "totalTokens": 176_000, "compactionCount": 1, "contextWindowTokens": 200_000}
     flush = host.hook("pre_compaction", near)["flush"]

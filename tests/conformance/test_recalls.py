@@ -25,9 +25,11 @@ def peer(shared: Path, unpack: Callable[[Path], Path]) -> Iterator[Peer]:
     peer.reranker.close()
 
 
-def test_with_the_recorded_hits_every_stage_of_every_recall_is_equal(peer: Peer) -> None:
-    outcome = peer.run(recorded=True)
-    assert outcome.cases == 1600
+@pytest.mark.parametrize("one_in", [3, pytest.param(1, marks=pytest.mark.slow)])
+def test_with_the_recorded_hits_every_stage_of_every_recall_is_equal(peer: Peer, one_in: int) -> None:
+    """Every third with the README's command: each configuration and each question has its turn; and all."""
+    outcome = peer.run(recorded=True, one_in=one_in)
+    assert outcome.cases == -(-1600 // one_in)
     assert outcome.different == {}
 
 

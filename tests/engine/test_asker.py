@@ -14,6 +14,7 @@ from memtui.cli.main import run as main
 from memtui.engine import Engine, RecallRequest, explain, open_engine
 from memtui.engine.cases.case import case_from, new_case
 from memtui.engine.recall.recipes.registry import all_recipes, recipe_named
+from tests.conftest import thinned
 from tests.engine.pro_store import NOW_MS, row, write_store
 from tests.engine.tables import write_table
 
@@ -171,7 +172,7 @@ def test_why_not_names_the_rule_that_keeps_a_memory_from_the_agent(tmp_path: Pat
     assert "main reads global, reflection:agent:main" in verdict.sentence
 
 
-@pytest.mark.parametrize("recipe", [each.name for each in all_recipes() if not each.own_rows])
+@pytest.mark.parametrize("recipe", thinned((each.name for each in all_recipes() if not each.own_rows), 3))
 def test_why_not_and_the_search_agree_on_every_scope_and_on_none(tmp_path: Path, recipe: str) -> None:
     bare = [
         row(name, f"The gateway port in no scope, {name}", (1, 0.5), scope=scope)

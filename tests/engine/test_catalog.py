@@ -25,7 +25,7 @@ from memtui.engine.core.errors import Cancelled, UsageError
 from memtui.engine.core.memory import LAYERS, STATES, Memory
 from memtui.engine.core.progress import CancelToken, Progress
 from memtui.engine.store.open import open_store
-from tests.conftest import NOW_MS
+from tests.conftest import NOW_MS, thinned
 from tests.engine.tables import pro_row, write_table
 
 Unpack = Callable[[Path], Path]
@@ -50,7 +50,7 @@ ARCHIVES = [
 ]
 
 
-@pytest.mark.parametrize("name", ARCHIVES)
+@pytest.mark.parametrize("name", thinned(ARCHIVES, 3))
 def test_the_catalog_says_what_the_rows_say(shared: Path, unpack: Unpack, name: str) -> None:
     store = open_store(unpack(shared / f"fixtures/{name}.tar.gz"))
     catalog = read_metadata(store, build_catalog(store))

@@ -18,7 +18,7 @@ from memtui.engine.store.far_vectors import all_vectors
 from memtui.engine.store.kept_vectors import kept_file, kept_folder, kept_vector_bytes
 from memtui.engine.store.open import open_store
 from memtui.engine.store.table import Store
-from tests.conftest import NOW_MS
+from tests.conftest import NOW_MS, thinned
 from tests.engine.counting_proxy import CountingProxy, counting_proxy
 from tests.engine.object_storage import BUCKET, DIMS, object_service, options, rows
 
@@ -66,7 +66,7 @@ def test_the_next_program_fetches_no_vector(proxy: CountingProxy, tmp_path: Path
     assert proxy.since(mark) == []
 
 
-@pytest.mark.parametrize("what", ["edited", "added", "removed", "folded"])
+@pytest.mark.parametrize("what", thinned(["edited", "added", "removed", "folded"], 3))
 def test_the_next_version_fetches_what_it_wrote(proxy: CountingProxy, tmp_path: Path, what: str) -> None:
     nearest(opened(proxy, tmp_path))
     table = changed(opened(proxy, tmp_path))

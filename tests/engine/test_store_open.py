@@ -16,7 +16,7 @@ from memtui.engine.core.errors import (
 )
 from memtui.engine.store.open import open_store
 from memtui.engine.store.table import Store
-from tests.conftest import tree_hash
+from tests.conftest import thinned, tree_hash
 from tests.engine.tables import pro_row, write_table
 
 Unpack = Callable[[Path], Path]
@@ -91,7 +91,7 @@ def test_every_archive_has_an_expected_outcome(shared: Path) -> None:
     assert there == expected | set(REFUSED) | set(UNREADABLE)
 
 
-@pytest.mark.parametrize("name", STORES)
+@pytest.mark.parametrize("name", thinned(STORES, 3))
 def test_a_readable_store_opens_and_reading_it_changes_nothing(
     shared: Path, unpack: Unpack, name: str
 ) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from memtui.engine import transfer
 from memtui.engine.transfer.exporting.request import ExportRequest
+from tests.conftest import thinned
 from tests.engine.transfer_stores import (
     imported,
     jsonl,
@@ -161,7 +162,7 @@ def test_an_export_announces_no_loss_of_what_is_not_there(
 SAME, OTHER_TEXT = "the lamp in the hall is green", "the lamp in the shed is red"
 
 
-@pytest.mark.parametrize("key", ["shared/1", "shared-1", memory(5, "")["id"]])
+@pytest.mark.parametrize("key", thinned(["shared/1", "shared-1", memory(5, "")["id"]], 3))
 @pytest.mark.parametrize("second", [SAME, OTHER_TEXT])
 @pytest.mark.parametrize("make", [pro_store, own_store])
 def test_one_id_in_two_scopes_is_two_memories(

@@ -15,7 +15,7 @@ from memtui.engine import transfer
 from memtui.engine.store.create import create_like
 from memtui.engine.transfer.exporting.request import ExportRequest
 from memtui.engine.transfer.importing.request import ImportRequest
-from tests.conftest import SHARED
+from tests.conftest import SHARED, thinned
 from tests.engine.transfer_stores import imported, memory, opened, own_store, pro_store, rows_of
 
 EVERYTHING = frozenset(("exact", "near", "short", "secret", "noise"))
@@ -152,7 +152,7 @@ def test_rows_made_up_at_random(
     assert lost == []
 
 
-@pytest.mark.parametrize("form", ["jsonl", "json", "csv", "parquet"])
+@pytest.mark.parametrize("form", thinned(["jsonl", "json", "csv", "parquet"], 3))
 @pytest.mark.parametrize("stamp", [0.0, None])
 def test_an_unknown_time_stays_unknown_on_every_way(tmp_path: Path, form: str, stamp: float | None) -> None:
     store = pro_store(

@@ -174,14 +174,16 @@ def test_the_best_of_many_are_the_first_and_equal_ones_stand_as_they_are_stored(
     assert sorted(every[30:]) == every[30:]
 
 
-def test_known_words_are_split_as_the_library_splits_them(tmp_path: Path) -> None:
+@pytest.mark.parametrize("one_in", [8, pytest.param(1, marks=pytest.mark.slow)])
+def test_known_words_are_split_as_the_library_splits_them(tmp_path: Path, one_in: int) -> None:
+    """Of a table's texts some with the README's command, and all."""
     turns, questions = material()
     pin = open_store(dialogues.write(tmp_path / "store", turns[:20])).pin()
     by = splitter(pin.fts.details or {})
     assert by is not None
     texts = [
         *questions,
-        *(turn.text for turn in turns),
+        *(turn.text for turn in turns[::one_in]),
         "a\ud800b",
         "x" * 200,
         "zqxwvzq tea",

@@ -26,7 +26,7 @@ from memtui.mcp.openclaw import openclaw_tools
 from memtui.mcp.server import make_server
 from memtui.mcp.tools.base import Tool
 from memtui.mcp.tools.registry import all_tools
-from tests.conftest import NOW_MS
+from tests.conftest import NOW_MS, thinned
 from tests.engine.loopback import loopback, text_vector
 from tests.engine.pro_store import row, write_store
 
@@ -351,7 +351,7 @@ def differing(without: Mapping[str, str], among: Mapping[str, str]) -> str:
     )
 
 
-@pytest.mark.parametrize("kind", ["pro", pytest.param("owned", marks=pytest.mark.slow), "own"])
+@pytest.mark.parametrize("kind", thinned(["own", "owned", "pro"], 3))
 @pytest.mark.parametrize(
     "rights",
     [
@@ -425,7 +425,7 @@ async def test_where_the_library_counts_the_words_no_score_is_told(
         assert not re.search(r"\d\.\d", json.dumps(found))
 
 
-@pytest.mark.parametrize("kind", ["pro", "own", "engine"])
+@pytest.mark.parametrize("kind", thinned(["own", "pro", "engine"], 3))
 def test_inject_and_hook_tell_an_agent_nothing_of_the_others(
     kind: str,
     embedding: EmbeddingSettings | None,

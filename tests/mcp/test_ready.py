@@ -23,7 +23,7 @@ from memtui.mcp.ahead import read_ahead
 from memtui.mcp.door import Door
 from memtui.mcp.http import Doors
 from memtui.mcp.quiet import QuietTime
-from tests.conftest import NOW_MS, ROOT
+from tests.conftest import NOW_MS, ROOT, thinned
 from tests.mcp.test_tools import store
 from tests.quality import dialogues
 
@@ -82,7 +82,7 @@ def modules(store: Path, home: Path, words: list[str], *asked: tuple[str, dict[s
     return [line.rpartition("|")[2].strip() for line in listed if line.startswith("import time:")]
 
 
-@pytest.mark.parametrize("tools", ["memtui", "openclaw"])
+@pytest.mark.parametrize("tools", thinned(["memtui", "openclaw"], 2))
 def test_a_server_is_ready_without_reading_a_library_of_tables(
     tools: str, store: Path, tmp_path: Path
 ) -> None:
@@ -103,6 +103,7 @@ def test_a_server_is_ready_without_reading_a_library_of_tables(
     assert len(ours) <= MOST, sorted(ours)
 
 
+@pytest.mark.slow
 def test_the_first_call_reads_what_it_needs(store: Path, tmp_path: Path) -> None:
     told = modules(store, tmp_path, [], ("tools/call", {"name": "memory_list", "arguments": {}}))
     assert {"lancedb", "pyarrow", "numpy"} <= set(told)

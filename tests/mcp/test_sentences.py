@@ -330,7 +330,7 @@ async def test_documents_that_went_before_a_prompt_stand_in_the_journal_as_injec
     assert [each["outcome"] for each in reversed(calls)] == ["injected", "silent"]
 
 
-@pytest.mark.parametrize("host", thinned(HOSTS, 3))
+@pytest.mark.parametrize("host", thinned(HOSTS, 6))
 async def test_what_is_to_be_pasted_starts_the_server_from_any_folder(
     host: str,
     own: Inside,

@@ -21,7 +21,7 @@ from memtui.engine import CaseBook, Engine, open_engine
 from memtui.engine.clients import CallJournal
 from memtui.mcp.door import Door
 from memtui.mcp.server import make_server
-from tests.conftest import NOW_MS, ROOT, copied, tree_hash
+from tests.conftest import NOW_MS, ROOT, copied, thinned, tree_hash
 from tests.engine.pro_store import row, write_store
 
 NAMES = {
@@ -351,7 +351,7 @@ async def test_the_block_for_a_question_is_a_prompt(door_to: Callable[..., Door]
     ]
 
 
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
+@pytest.mark.parametrize("mode", thinned(["auto", "legacy"], 2))
 async def test_what_changes_beside_the_server_is_told(
     door_to: Callable[..., Door], store: Path, tmp_path: Path, mode: Any
 ) -> None:

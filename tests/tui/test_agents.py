@@ -215,6 +215,7 @@ async def test_what_an_agent_stores_beside_the_console_is_shown_and_gone_when_it
         await until(pilot, lambda: "gone since" in screen_text(app))
 
 
+@pytest.mark.slow
 async def test_every_panel_has_its_title_however_the_terminal_became_as_large_as_it_is(home: Path) -> None:
     await called(home, "main", "memory_list", 60_000)
 

@@ -13,6 +13,7 @@ from memtui.tui.dialogs.sheet import Sheet
 from memtui.tui.screens.capture.screen import CaptureScreen
 from memtui.tui.screens.cases.screen import CasesScreen
 from memtui.tui.widgets.screen_bars import FlashLine
+from tests.conftest import thinned
 from tests.engine.loopback import Answer, chat_answer, loopback
 from tests.tui.driving import press, running, screen_text, settle, walk
 from tests.tui.test_capture_screen import engine, pasted, to_text
@@ -136,12 +137,15 @@ async def test_one_conversation_is_captured_again_as_a_setting_would_and_back(en
 
 @pytest.mark.parametrize(
     "bad",
-    [
-        Answer(429, {"error": "slow down"}),
-        Answer(500, {}),
-        chat_answer('{"memories": [{"te'),
-        chat_answer({"a": 1}),
-    ],
+    thinned(
+        [
+            Answer(429, {"error": "slow down"}),
+            Answer(500, {}),
+            chat_answer('{"memories": [{"te'),
+            chat_answer({"a": 1}),
+        ],
+        2,
+    ),
     ids=["429", "500", "half", "schema"],
 )
 async def test_a_model_that_fails_is_told_and_nothing_is_lost(engine, monkeypatch, bad):

@@ -332,6 +332,7 @@ async def test_the_funnel_counts_what_was_lost_and_leads_to_it(engine):
         assert screen.state.trace.texts[screen.state.text].gate == "secret"
 
 
+@pytest.mark.slow
 async def test_the_funnel_counts_every_conversation_of_the_list(engine, tmp_path):
     (tmp_path / "a.txt").write_text("I prefer trains to planes.\nok\n", "utf-8")
     async with running(engine, (120, 36)) as (app, pilot):

@@ -362,7 +362,11 @@ async def test_another_store_takes_the_marks_away(tmp_path):
         assert len(listing(app).marks) == 0
 
 
-@pytest.mark.parametrize(("store", "size"), [("pro", (120, 36)), ("demo", (80, 24))], indirect=["store"])
+@pytest.mark.parametrize(
+    ("store", "size"),
+    [("pro", (120, 36)), pytest.param("demo", (80, 24), marks=pytest.mark.slow)],
+    indirect=["store"],
+)
 async def test_the_preview_of_many_counts_by_scope(store, size):
     async with browsing(store, size=size) as (app, pilot):
         total = listing(app).total
@@ -413,9 +417,7 @@ async def test_marks_change_the_key_bar_to_what_is_done_with_all_of_them(store):
         assert "enter open" in lines(app)[-1]
 
 
-@pytest.mark.parametrize(
-    "mode", ["3", "6", *(pytest.param(mode, marks=pytest.mark.slow) for mode in "145789")]
-)
+@pytest.mark.parametrize("mode", ["3", *(pytest.param(mode, marks=pytest.mark.slow) for mode in "1456789")])
 async def test_the_last_change_is_taken_back_from_every_screen(mode: str, tmp_path: Path) -> None:
     """The key is the same everywhere, whatever the cursor is on, and ends on the preview of the way back."""
     async with browsing(pro_store(tmp_path / "store")) as (app, pilot):

@@ -11,13 +11,14 @@ from memtui.cli.recall import render
 from memtui.engine import CaseBook, Engine, RecallRequest
 from memtui.mcp.door import Door
 from memtui.mcp.server import make_server
+from tests.conftest import thinned
 from tests.tui.driving import SIZES, screen_text, until
 from tests.tui.recalling import QUESTION, recalling
 
 NOBODY = "Who won the chess olympiad in Budapest?"
 
 
-@pytest.mark.parametrize("query", [QUESTION, NOBODY])
+@pytest.mark.parametrize("query", thinned([QUESTION, NOBODY], 2))
 async def test_every_face_says_the_same(demo_engine: Engine, query: str, tmp_path: Path) -> None:
     trace = demo_engine.recall(RecallRequest(query, recipe="memtui"))
     told = trace.confidence

@@ -24,7 +24,7 @@ from memtui.tui.startup.open_store import opener
 from memtui.tui.widgets.panel import Panel
 from memtui.tui.widgets.row_list import RowList
 from memtui.tui.widgets.state_panel import StatePanel
-from tests.conftest import NOW_MS
+from tests.conftest import NOW_MS, thinned
 from tests.tui.driving import EACH_SIZE, SIZES, press, screen_text, settle, until
 from tests.tui.test_every_list import DIALOGS, PLACES, every_kind
 from tests.tui.test_locked import play
@@ -224,7 +224,7 @@ async def tells_the_failure(app: MemtuiApp, pilot: Pilot[None], reason: str) -> 
 
 
 @pytest.mark.parametrize("size", EACH_SIZE)
-@pytest.mark.parametrize("cause", CAUSES, ids=[each.__name__ for each in CAUSES])
+@pytest.mark.parametrize("cause", thinned(CAUSES, 3), ids=[each.__name__ for each in CAUSES])
 async def test_each_place_of_a_store_that_cannot_be_read_says_why(
     cause: Callable[[Path, Path], str], size: tuple[int, int], demo_store: Path, tmp_path: Path
 ) -> None:

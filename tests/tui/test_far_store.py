@@ -64,6 +64,7 @@ def far_app(
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", EACH_SIZE)
 async def test_what_was_written_last_is_there_before_the_rest(
     proxy: CountingProxy, tmp_path: Path, size: tuple[int, int]

@@ -16,7 +16,7 @@ from memtui.tui.screens.browse.memory_row import columns, row
 from memtui.tui.screens.browse.scope_pane import outline
 from memtui.tui.screens.home.view import attention_rows, newest_rows
 from memtui.tui.widgets.state_panel import failed
-from tests.conftest import NOW_MS
+from tests.conftest import NOW_MS, thinned
 from tests.engine.tables import pro_row, write_table
 from tests.tui.driving import press, running, screen_text, type_text
 from tests.tui.memory_engine import MemoryEngine
@@ -128,7 +128,7 @@ def test_findings_and_errors_are_harmless(text, other):
         assert_harmless(words, "error")
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 36)])
+@pytest.mark.parametrize("size", thinned([(80, 24), (120, 36)], 2))
 async def test_a_store_of_hostile_rows_can_be_browsed(size):
     memories = [hostile_memory(text, other, 0.5) for text in NASTY for other in NASTY]
     async with running(MemoryEngine(memories, name="[/x]\x1b]0;y\x07"), size) as (app, pilot):

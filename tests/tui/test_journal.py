@@ -127,8 +127,15 @@ async def test_a_row_that_changed_while_the_preview_was_read(tmp_path):
         assert row_of(store, FIRST)["importance"] == 1
 
 
-@pytest.mark.parametrize("written", [True, False])
-@pytest.mark.parametrize("key", ["f", "u"])
+@pytest.mark.parametrize(
+    ("written", "key"),
+    [
+        (True, "f"),
+        pytest.param(True, "u", marks=pytest.mark.slow),
+        pytest.param(False, "f", marks=pytest.mark.slow),
+        (False, "u"),
+    ],
+)
 async def test_a_change_that_was_cut_off_is_said_at_start_and_finished_or_taken_back(tmp_path, written, key):
     store = pro_store(tmp_path / "store")
     cut_off(store, written=written)

@@ -10,6 +10,7 @@ from textual.widgets import Input
 from memtui.tui.dialogs.text_prompt import TextPrompt
 from memtui.tui.widgets.panel import Panel
 from memtui.tui.widgets.text_lines import MOST_PASTED, CleanInput
+from tests.conftest import thinned
 from tests.tui.driving import make_app, press, running, screen_text, settle
 from tests.tui.memory_engine import MemoryEngine
 
@@ -23,7 +24,7 @@ WAYS = {
 }
 
 
-@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+@pytest.mark.parametrize("way", thinned(WAYS.values(), 2), ids=WAYS)
 async def test_a_paste_of_many_lines_becomes_one_and_nothing_of_it_is_run(way, keyword_engine):
     async with running(keyword_engine) as (app, pilot):
         await press(pilot, *way)

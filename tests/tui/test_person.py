@@ -15,6 +15,7 @@ from tests.tui.driving import press, screen_text, settle, type_text, until
 from tests.tui.test_changing import browsing
 
 
+@pytest.mark.slow
 async def test_the_preview_says_what_stays_of_a_person_elsewhere(demo_store: Path, tmp_path: Path) -> None:
     store = Path(shutil.copytree(demo_store, tmp_path / "store"))
     sessions = tmp_path / ".openclaw" / "agents" / "main" / "sessions"

@@ -16,6 +16,7 @@ from memtui.tui.messages import AskRecall
 from memtui.tui.trace.rule_text import figure
 from memtui.tui.widgets.question_line import OptionsLine
 from memtui.tui.widgets.result_list import ResultList
+from tests.conftest import thinned
 from tests.tui.driving import SIZES, press, screen_text, settle, until
 from tests.tui.recalling import QUESTION, Wrapped, recalling
 
@@ -35,7 +36,7 @@ async def test_the_ledger_has_every_stage_and_walks_on(demo_engine: Engine, size
         assert screen.state.selected == screen.state.trace.results[1].id  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize("recipe", ["pro/agent", "memtui"])
+@pytest.mark.parametrize("recipe", thinned(["pro/agent", "memtui"], 2))
 async def test_the_keyword_score_is_a_tree_by_word_that_adds_up(demo_engine: Engine, recipe: str) -> None:
     query = "ssh port of the bastion"
     async with recalling(demo_engine, (120, 50), query=query, recipe=recipe) as (app, pilot, screen):

@@ -249,8 +249,13 @@ async def test_a_locked_session_plans_and_unlocks_to_write(store):
     ("name", "content", "words"),
     [
         ("broken.json", '{"memories": [\n  {"text": "x",}\n]}', "line 2, column"),
-        ("login.html", "<!doctype html><html><body>Sign in</body></html>", "is HTML"),
-        ("empty.json", "", "is empty"),
+        pytest.param(
+            "login.html",
+            "<!doctype html><html><body>Sign in</body></html>",
+            "is HTML",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param("empty.json", "", "is empty", marks=pytest.mark.slow),
         ("what.bin", "\x01\x02\x03 nothing at all", ""),
     ],
 )

@@ -118,7 +118,9 @@ def old(store: Path) -> Path:
     return pro_store(store.parent / "old", rows)
 
 
-@pytest.mark.parametrize(("task", "rows"), [("repair", 2), ("upgrade", 3)])
+@pytest.mark.parametrize(
+    ("task", "rows"), [("repair", 2), pytest.param("upgrade", 3, marks=pytest.mark.slow)]
+)
 async def test_mending_shows_every_row_writes_one_entry_and_is_taken_back(old, task, rows):
     before = rows_of(opened(old, old.parent / "state"))
     async with transferring(old, task=task) as (app, pilot, screen):

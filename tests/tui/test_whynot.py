@@ -272,6 +272,7 @@ async def test_the_ladder_is_there_before_the_changes_and_escape_stops_their_sea
         assert isinstance(app.screen, RecallScreen)
 
 
+@pytest.mark.slow
 async def test_every_gate_is_on_the_ladder_at_any_size(demo_engine: Engine) -> None:
     async with asking_why(demo_engine, words="bastion-1.fernhill") as (_app, _pilot, screen):
         verdict = screen.state.verdict

@@ -8,7 +8,7 @@ import pytest
 from rich.cells import cell_len
 
 from memtui.engine import Engine, clean, open_engine
-from tests.conftest import NOW_MS
+from tests.conftest import NOW_MS, thinned
 from tests.engine.pro_store import row, write_store
 from tests.tui.driving import drawn, lines, press, running, settle, until
 
@@ -47,7 +47,7 @@ def edges(line: str) -> list[int]:
     return [cell_len(line[:i]) for i, char in enumerate(line) if char in "│╭╮╰╯"]
 
 
-@pytest.mark.parametrize("size", [(80, 24), (200, 50)])
+@pytest.mark.parametrize("size", thinned([(80, 24), (200, 50)], 2))
 async def test_no_script_moves_a_column(world, size):
     async with running(world, size) as (app, pilot):
         for keys in (("1",), ("2",), ("2", "l"), ("ctrl+p", "at")):
