@@ -37,6 +37,21 @@ def store_state_dir(uri: str, environ: Mapping[str, str] = os.environ) -> Path:
     return state_dir(environ) / "stores" / sha256(uri.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
+def cases_file(uri: str, environ: Mapping[str, str] = os.environ) -> Path:
+    """The saved questions of one store; what a capture is expected to write stands beside it."""
+    return store_state_dir(uri, environ) / "cases.json"
+
+
+def review_file(uri: str, environ: Mapping[str, str] = os.environ) -> Path:
+    """What was decided in the review of one store, and when."""
+    return store_state_dir(uri, environ) / "review.json"
+
+
+def versions_file(uri: str, table: str, environ: Mapping[str, str] = os.environ) -> Path:
+    """The names that a person gave to versions of one table."""
+    return store_state_dir(uri, environ) / f"versions-{table}.json"
+
+
 def questions_file(environ: Mapping[str, str] = os.environ) -> Path:
     """The history of questions, of all stores."""
     return state_dir(environ) / "questions.sqlite"

@@ -13,7 +13,7 @@ from memtui.engine import UsageError, counted
 from memtui.engine.discovery import (
     read_config,
 )
-from memtui.paths import store_state_dir
+from memtui.paths import cases_file
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
@@ -79,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
     )
 
     engine = open_for(args)
-    book = CaseBook(store_state_dir(engine.info.uri) / "cases.json")
+    book = CaseBook(cases_file(engine.info.uri))
     code: int = {
         "list": _list, "run": _run, "tune": _tune, "add": _add, "remove": _remove, "import": _import, "demo": _demo,
         "add-talk": _add_talk, "from-sessions": _from_sessions,
@@ -140,7 +140,7 @@ def _talks(engine: Engine) -> CaptureCaseBook:
         CaptureCaseBook,
     )
 
-    return CaptureCaseBook.beside(store_state_dir(engine.info.uri) / "cases.json")
+    return CaptureCaseBook.beside(cases_file(engine.info.uri))
 
 
 def _add_talk(args: argparse.Namespace, engine: Engine, book: CaseBook) -> int:

@@ -20,7 +20,7 @@ from memtui.engine import (
     counted,
     explain,
 )
-from memtui.paths import state_dir
+from memtui.paths import cases_file, state_dir
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
@@ -213,7 +213,7 @@ def _flown(
     from memtui.engine.configuration import (
         fly,
     )
-    from memtui.paths import questions_file, store_state_dir
+    from memtui.paths import questions_file
 
     if engine is None:
         raise UsageError("There is no store to ask.", fix="Name it with --store.")
@@ -223,7 +223,7 @@ def _flown(
             fix="Repeat with --yes to allow it.",
         )
     history = History(questions_file())
-    cases = CaseBook(store_state_dir(engine.info.uri) / "cases.json").cases()
+    cases = CaseBook(cases_file(engine.info.uri)).cases()
     last = explain.asked_last(engine, history)
     with shown(sys.stderr) as on_progress:
         return fly(
@@ -235,11 +235,10 @@ def _flown(
 def _captured(draft: ConfigDraft, engine: Engine | None) -> Sequence[CaseTrial]:
     """The saved conversations as they are and under the plan."""
     from memtui.engine.capture import CaptureCaseBook, try_settings
-    from memtui.paths import store_state_dir
 
     if engine is None:
         return ()
-    book = CaptureCaseBook.beside(store_state_dir(engine.info.uri) / "cases.json")
+    book = CaptureCaseBook.beside(cases_file(engine.info.uri))
     return try_settings(book.cases(), draft.values)
 
 

@@ -181,9 +181,9 @@ def _own_questions(engine: Engine) -> Any:
     from memtui.engine.health import (
         own_vectors,
     )
-    from memtui.paths import questions_file, store_state_dir
+    from memtui.paths import cases_file, questions_file
 
-    cases = CaseBook(store_state_dir(engine.info.uri) / "cases.json").cases()
+    cases = CaseBook(cases_file(engine.info.uri)).cases()
     return own_vectors(engine, cases, History(questions_file()))
 
 
@@ -215,9 +215,9 @@ def _effect(engine: Engine, plans: list[RemedyPlan]) -> RecallEffect:
     """The answers before the plans and after them, asked of a trial copy."""
     from memtui.engine import CaseBook, History
     from memtui.engine.health import effect_of_remedies
-    from memtui.paths import questions_file, store_state_dir
+    from memtui.paths import cases_file, questions_file
 
-    cases = CaseBook(store_state_dir(engine.info.uri) / "cases.json").cases()
+    cases = CaseBook(cases_file(engine.info.uri)).cases()
     with shown(sys.stderr) as on_progress:
         return effect_of_remedies(engine, plans, cases, History(questions_file()), on_progress=on_progress)
 

@@ -8,7 +8,7 @@ from memtui.cli.open_store import open_for
 from memtui.cli.output import print_json, print_table, print_text, tell_wait
 from memtui.cli.show import moment
 from memtui.engine import History, UsageError, explain
-from memtui.paths import state_dir
+from memtui.paths import questions_file
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """List, ask again or forget."""
     engine = open_for(args)
-    history = History(state_dir() / "questions.sqlite")
+    history = History(questions_file())
     own = history.search(" ".join(args.words), store=engine.info.uri, limit=max(1, args.limit))
     if args.forget is not None or args.forget_all:
         every = history.search(store=engine.info.uri, limit=1_000_000)

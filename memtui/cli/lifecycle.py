@@ -18,7 +18,7 @@ from memtui.engine.lifecycle import (
     SCENARIOS,
     BoardAsk,
 )
-from memtui.paths import store_state_dir
+from memtui.paths import cases_file
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
@@ -65,7 +65,7 @@ def _losses(engine: Engine, settings: LifecycleSettings, days: float) -> tuple[C
         CaseBook,
     )
 
-    cases = CaseBook(store_state_dir(engine.info.uri) / "cases.json").cases()
+    cases = CaseBook(cases_file(engine.info.uri)).cases()
     return lifecycle.case_losses(engine, cases, days=days, settings=settings) if cases else ()
 
 

@@ -20,7 +20,7 @@ from memtui.engine.clients import ClientRegister
 from memtui.engine.discovery import (
     read_config,
 )
-from memtui.paths import clients_file, store_state_dir
+from memtui.paths import cases_file, clients_file
 
 if TYPE_CHECKING:
     from memtui.mcp.door import Door
@@ -118,7 +118,7 @@ def opened_door(
         return engine
 
     def cases(engine: Engine) -> CaseBook:
-        return CaseBook(store_state_dir(engine.info.uri) / "cases.json")
+        return CaseBook(cases_file(engine.info.uri))
 
     door = Door(
         open_engine,

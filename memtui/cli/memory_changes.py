@@ -20,7 +20,7 @@ from memtui.engine import (
     explain,
     veiled,
 )
-from memtui.paths import questions_file, store_state_dir
+from memtui.paths import cases_file, questions_file
 
 if TYPE_CHECKING:
     from memtui.engine import RecallEffect
@@ -140,7 +140,7 @@ def carry_out(
 
 def effect_of(engine: Engine, planned: ChangeSet) -> RecallEffect:
     """What a change set does to the saved cases and the last questions."""
-    cases = CaseBook(store_state_dir(engine.info.uri) / "cases.json").cases()
+    cases = CaseBook(cases_file(engine.info.uri)).cases()
     return explain.effect_on_recall(engine, planned, cases, History(questions_file()))
 
 
@@ -230,5 +230,5 @@ def before_and_after(args: argparse.Namespace, engine: Engine) -> Callable[[int]
         return None
     from memtui.engine.health import asking
 
-    cases = CaseBook(store_state_dir(engine.info.uri) / "cases.json").cases()
+    cases = CaseBook(cases_file(engine.info.uri)).cases()
     return asking(engine, cases, History(questions_file()))

@@ -33,7 +33,7 @@ from memtui.engine.transfer import (
     note_of,
     write_plan,
 )
-from memtui.paths import questions_file, state_dir, store_state_dir
+from memtui.paths import cases_file, questions_file, state_dir
 
 if TYPE_CHECKING:
     from memtui.engine.transfer import (
@@ -208,7 +208,7 @@ def _rehearsed(engine: Engine, embedder: Embedder, args: argparse.Namespace) -> 
         CaseBook,
     )
 
-    cases = CaseBook(store_state_dir(engine.info.uri) / "cases.json").cases()
+    cases = CaseBook(cases_file(engine.info.uri)).cases()
     last = explain.asked_last(engine, History(questions_file()))
     with shown(sys.stderr) as on_progress:
         return transfer.reembed_job(engine).rehearse(

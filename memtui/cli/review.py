@@ -7,7 +7,7 @@ import argparse
 from memtui.cli.open_store import open_for, wall_clock
 from memtui.cli.output import print_json, print_text
 from memtui.engine import UsageError, lifecycle
-from memtui.paths import store_state_dir
+from memtui.paths import review_file
 
 SHOWN = 20
 
@@ -31,7 +31,7 @@ def run(args: argparse.Namespace) -> int:
     engine = open_for(args, now=wall_clock if args.now is None else lambda: args.now)
     engine.load_catalog()
     engine.load_metadata()
-    progress = ReviewProgress(store_state_dir(engine.info.uri) / "review.json")
+    progress = ReviewProgress(review_file(engine.info.uri))
     limit = args.limit if args.limit is not None or args.json else SHOWN
     review = lifecycle.review(engine, progress, limit=limit)
     if args.json:

@@ -11,7 +11,7 @@ from memtui.engine import CaseBook, RefusedError, counted, lifecycle
 from memtui.engine.discovery import (
     read_config,
 )
-from memtui.paths import store_state_dir
+from memtui.paths import cases_file
 
 if TYPE_CHECKING:
     from memtui.engine import Conflict, Engine, TierMove
@@ -57,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _effect(engine: Engine, moves: tuple[TierMove, ...]) -> SweepEffect | None:
-    cases = CaseBook(store_state_dir(engine.info.uri) / "cases.json").cases()
+    cases = CaseBook(cases_file(engine.info.uri)).cases()
     return lifecycle.sweep_effect(engine, cases, moves) if cases and moves else None
 
 

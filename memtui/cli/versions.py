@@ -91,10 +91,9 @@ def _names(engine: Engine) -> VersionNames:
     from memtui.engine.health import (
         VersionNames,
     )
-    from memtui.paths import store_state_dir
+    from memtui.paths import versions_file
 
-    place = store_state_dir(engine.info.uri) / f"versions-{engine.store.table_name}.json"
-    return VersionNames(engine.store, place)
+    return VersionNames(engine.store, versions_file(engine.info.uri, engine.store.table_name))
 
 
 def _number(engine: Engine, word: str) -> int:

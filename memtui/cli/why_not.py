@@ -12,7 +12,7 @@ from memtui.cli.question_options import add_question_options, request_of
 from memtui.cli.show import moment
 from memtui.engine import CaseBook, counted, explain
 from memtui.engine.explain import DROP, TIMES
-from memtui.paths import store_state_dir
+from memtui.paths import cases_file
 
 if TYPE_CHECKING:
     from memtui.engine import GateResult, SmallestChange, Verdict
@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
     verdict = explain.why_not_in(engine, trace, memory, changes=not args.no_changes)
     cured = None
     if args.remedies:
-        cases = CaseBook(store_state_dir(engine.info.uri) / "cases.json").cases()
+        cases = CaseBook(cases_file(engine.info.uri)).cases()
         cured = explain.find_remedies(engine, trace, memory, cases)
     if args.json:
         document = verdict.as_json()

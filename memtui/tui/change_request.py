@@ -67,9 +67,9 @@ def commit_staged(engine: Engine, planned: ChangeSet, confirmed: bool) -> Outcom
 def effect_on_recall(engine: Engine, planned: ChangeSet, cancel: CancelToken, report: Report) -> RecallEffect:
     """What the change does to the saved cases and the last questions of this store."""
     from memtui.engine import CaseBook, History
-    from memtui.paths import questions_file, store_state_dir
+    from memtui.paths import cases_file, questions_file
 
-    cases = CaseBook(store_state_dir(engine.info.uri) / "cases.json").cases()
+    cases = CaseBook(cases_file(engine.info.uri)).cases()
     history = History(questions_file())
     return explain.effect_on_recall(
         engine, planned, cases, history, own_words=True, on_progress=report, cancel=cancel

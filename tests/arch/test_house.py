@@ -198,6 +198,17 @@ def test_a_count_with_its_noun_is_written_by_one_function() -> None:
     assert {name: hits for name, hits in found.items() if hits} == {}, "use memtui.engine.counted"
 
 
+def test_a_file_that_memtui_keeps_is_named_in_one_place() -> None:
+    """Else what writes it and what reads it drift apart: `memtui/paths.py` names what several need."""
+    named = re.compile(r"_dir\([^\n]*\) / f?(\"[^\"]+\.\w+\")")
+    places: dict[str, set[str]] = {}
+    for path in _PROGRAM:
+        for name in named.findall(path.read_text(encoding="utf-8")):
+            places.setdefault(name, set()).add(_name(path))
+    assert '"cases.json"' in places
+    assert {name: sorted(where) for name, where in places.items() if len(where) > 1} == {}
+
+
 def test_every_test_folder_is_a_package() -> None:
     folders = {path.parent for path in (ROOT / "tests").rglob("test_*.py")}
     assert [str(folder) for folder in folders if not (folder / "__init__.py").is_file()] == []

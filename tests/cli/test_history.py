@@ -12,7 +12,7 @@ import pytest
 from memtui.__main__ import main
 from memtui.engine import Engine, History, RecallRequest, explain
 from memtui.engine.store.open import open_store
-from memtui.paths import state_dir
+from memtui.paths import questions_file
 from tests.engine.pro_store import NOW_MS, row, write_store
 
 Run = Callable[..., tuple[int, str, str]]
@@ -30,7 +30,7 @@ def asked(store: Path) -> int:
     """The question in the history, with its vector."""
     engine = Engine(open_store(store), now=lambda: NOW_MS)
     trace = engine.recall(RecallRequest(QUESTION, recipe="pro/tool", query_vector=[1, 0]))
-    return explain.remember(engine, trace, History(state_dir() / "questions.sqlite"))
+    return explain.remember(engine, trace, History(questions_file()))
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 from textual.widgets import Input
 
 from memtui.engine.capture import CaptureCaseBook
-from memtui.paths import store_state_dir
+from memtui.paths import cases_file
 from memtui.tui.dialogs.sheet import Sheet
 from memtui.tui.screens.capture.screen import CaptureScreen
 from memtui.tui.screens.cases.screen import CasesScreen
@@ -22,7 +22,7 @@ __all__ = ["engine"]  # the fixture
 
 
 def book_of(engine):
-    return CaptureCaseBook.beside(store_state_dir(engine.info.uri) / "cases.json")
+    return CaptureCaseBook.beside(cases_file(engine.info.uri))
 
 
 def said(app):

@@ -14,7 +14,7 @@ from textual.widgets import Input
 
 from memtui.engine import CaseBook, Engine
 from memtui.engine.cases.case import Case, demo_cases
-from memtui.paths import store_state_dir
+from memtui.paths import cases_file
 from memtui.tui.app import MemtuiApp
 from memtui.tui.dialogs.sheet import Sheet
 from memtui.tui.layouts import cases as arrange
@@ -34,7 +34,7 @@ def _short_searches(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def book_of(engine: Engine) -> CaseBook:
-    return CaseBook(store_state_dir(engine.info.uri) / "cases.json")
+    return CaseBook(cases_file(engine.info.uri))
 
 
 def said(app: MemtuiApp) -> str:

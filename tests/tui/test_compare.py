@@ -16,7 +16,7 @@ from textual.widgets import Input
 from memtui.engine import CaseBook, Engine, RecallRequest, explain, open_engine
 from memtui.engine.cases.case import demo_cases
 from memtui.engine.recall.recipes.registry import all_recipes
-from memtui.paths import store_state_dir
+from memtui.paths import cases_file
 from memtui.tui.app import MemtuiApp
 from memtui.tui.dialogs.stage_ledger import StageLedger
 from memtui.tui.layouts import CompareShape
@@ -204,7 +204,7 @@ async def test_a_receipt_stands_beside_the_answer_of_now(demo_engine: Engine, tm
 async def test_what_failed_stays_beside_the_pair_before_and_both_sides_run_on_the_cases(
     demo_engine: Engine,
 ) -> None:
-    CaseBook(store_state_dir(demo_engine.info.uri) / "cases.json").put_all(demo_cases(NOW_MS)[:2])
+    CaseBook(cases_file(demo_engine.info.uri)).put_all(demo_cases(NOW_MS)[:2])
     async with comparing(demo_engine, "e", MEMTUI) as (app, pilot, screen):
         assert "case: A has 0 and B 0 of 1 expected" in screen_text(app)
         before = pair_of(screen)

@@ -11,7 +11,7 @@ import pytest
 
 from memtui.engine import CaseBook, open_engine
 from memtui.engine.cases.case import Case
-from memtui.paths import store_state_dir
+from memtui.paths import cases_file
 from memtui.tui.screens.health.screen import HealthScreen
 from tests.conftest import NOW_MS, tree_hash
 from tests.engine import planted_faults as planted
@@ -239,7 +239,7 @@ async def test_a_plan_is_flown_on_the_screen_before_it_is_written(
     monkeypatch.setenv("MEMTUI_STATE_DIR", str(tmp_path / "state"))
     engine = writable(tmp_path)
     case = Case("c1", planted.memory(3)["text"], (planted.key_of(3),))
-    CaseBook(store_state_dir(engine.info.uri) / "cases.json").put(case)
+    CaseBook(cases_file(engine.info.uri)).put(case)
     before = tree_hash(tmp_path / ".openclaw")
     async with running(engine, (120, 36)) as (app, pilot):
         await press(pilot, "9", *["right_square_bracket"] * 3)
@@ -264,7 +264,7 @@ async def test_the_preview_of_a_plan_shows_the_answers_before_and_now(
     engine = writable(tmp_path)
     vector = tuple(planted.word_vector(planted.text_of(3)))
     case = Case("c1", planted.text_of(3), (planted.key_of(3),), query_vector=vector, everyone=True)
-    CaseBook(store_state_dir(engine.info.uri) / "cases.json").put(case)
+    CaseBook(cases_file(engine.info.uri)).put(case)
     before = tree_hash(tmp_path / ".openclaw")
     async with running(engine, (120, 36)) as (app, pilot):
         await press(pilot, "9", *["right_square_bracket"] * 3)
@@ -334,7 +334,7 @@ async def test_a_whole_restore_asks_the_cases_before_and_after_and_leaves_a_rece
     engine.refresh()
     vector = tuple(planted.word_vector(planted.text_of(200)))
     case = Case("c1", planted.text_of(200), (planted.key_of(200),), query_vector=vector, everyone=True)
-    CaseBook(store_state_dir(engine.info.uri) / "cases.json").put(case)
+    CaseBook(cases_file(engine.info.uri)).put(case)
     async with running(engine, (120, 36)) as (app, pilot):
         await press(pilot, "9", *["right_square_bracket"] * 2)
         await settle(pilot)
@@ -365,7 +365,7 @@ async def test_the_last_question_is_asked_again_in_recall(
     monkeypatch.setenv("MEMTUI_STATE_DIR", str(tmp_path / "state"))
     engine = writable(tmp_path)
     case = Case("c1", planted.text_of(3), (planted.key_of(3),))
-    CaseBook(store_state_dir(engine.info.uri) / "cases.json").put(case)
+    CaseBook(cases_file(engine.info.uri)).put(case)
     async with running(engine, (120, 36)) as (app, pilot):
         await press(pilot, "9", *["right_square_bracket"] * 3)
         await settle(pilot)

@@ -11,7 +11,7 @@ from memtui.engine import CaseBook, Engine, History, RecallRequest, explain, ope
 from memtui.engine.cases.case import demo_cases
 from memtui.engine.cases.runner import CaseAnswer, measure
 from memtui.engine.witness import InjectionEconomy, OftenInjected
-from memtui.paths import questions_file, store_state_dir
+from memtui.paths import cases_file, questions_file
 from memtui.tui.actions.table import load_keys
 from memtui.tui.paint.glyphs import ASCII, UNICODE
 from memtui.tui.screens.browse.screen import BrowseScreen
@@ -110,7 +110,7 @@ def test_growth_without_room_is_one_sentence():
 
 @pytest.mark.slow
 async def test_saved_questions_are_asked_when_that_is_wanted(demo_engine: Engine):
-    CaseBook(store_state_dir(demo_engine.info.uri) / "cases.json").put_all(demo_cases(NOW_MS)[:3])
+    CaseBook(cases_file(demo_engine.info.uri)).put_all(demo_cases(NOW_MS)[:3])
     async with running(demo_engine, (200, 50)) as (app, pilot):
         await until(pilot, lambda: "ask them all" in screen_text(app))
         app.screen.query_one("#cases LinkList", LinkList).focus()

@@ -9,7 +9,7 @@ from textual.widgets import Input
 
 from memtui.engine import CaseBook, Engine, clean
 from memtui.engine.cases.case import Case
-from memtui.paths import store_state_dir
+from memtui.paths import cases_file
 from tests.tui.driving import press, screen_text
 from tests.tui.recalling import recalling
 
@@ -21,7 +21,7 @@ NASTY = "kafka [/oops] [@click=app.quit()]x[/] \x1b[2J\u202eabc 会议👩‍�
 async def test_nothing_of_a_store_is_taken_for_more_than_text(
     keyword_engine: Engine, tmp_path: Path, size: tuple[int, int]
 ) -> None:
-    CaseBook(store_state_dir(keyword_engine.info.uri) / "cases.json").put_all(
+    CaseBook(cases_file(keyword_engine.info.uri)).put_all(
         [
             Case(
                 "a", NASTY, ("row-0", "row-1", "no\x1b[2Jone"), ("row-5",), scopes=("[/x]\x07",), note=NASTY

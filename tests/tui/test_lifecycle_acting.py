@@ -9,7 +9,7 @@ import pytest
 
 from memtui.engine import BoardAsk, CaseBook, Engine, lifecycle
 from memtui.engine.cases.case import Case
-from memtui.paths import store_state_dir
+from memtui.paths import cases_file
 from memtui.tui.dialogs.change_preview import ChangePreview
 from memtui.tui.dialogs.choose_one import ChooseOne, Option
 from memtui.tui.screens.lifecycle import state as reduce
@@ -43,7 +43,7 @@ def writable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Engine:
 def save_case(engine: Engine) -> None:
     """A question whose only answer expires in three days."""
     case = Case("1", "What ends this week?", expected=(IDS[4],), query_vector=(0.0, 1.0))
-    CaseBook(store_state_dir(engine.info.uri) / "cases.json").put(case)
+    CaseBook(cases_file(engine.info.uri)).put(case)
 
 
 async def test_a_saved_question_that_gets_lost_is_on_top_with_its_date(writable: Engine):

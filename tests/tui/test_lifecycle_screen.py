@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 
 from memtui.engine import Engine, lifecycle, open_engine
 from memtui.engine.lifecycle.memory_life import LifeRemedy
-from memtui.paths import store_state_dir
+from memtui.paths import review_file
 from memtui.tui.dialogs.change_preview import ChangePreview
 from memtui.tui.screens.browse.screen import BrowseScreen
 from memtui.tui.screens.lifecycle.board_view import crossed, day, outlook
@@ -261,7 +261,7 @@ async def test_what_is_kept_in_the_review_is_remembered(plugin_engine: Engine, t
         state = screen_of(app).state
         assert (state.review.waiting, state.review.settled) == (review.waiting - 1, 1)
         assert state.card != first
-        kept = json.loads((store_state_dir(plugin_engine.info.uri) / "review.json").read_text())
+        kept = json.loads((review_file(plugin_engine.info.uri)).read_text())
         assert kept["decisions"][first]["settlement"] == "keep"
     async with running(plugin_engine) as (app, pilot):
         await go(pilot, "W")

@@ -361,13 +361,11 @@ async def test_the_plan_shows_what_the_agent_would_then_read(store, monkeypatch)
     """A saved case is asked of a copy with the import in it: texts and places before and now; nothing is written."""
     from memtui.engine import CaseBook
     from memtui.engine.cases.case import Case
-    from memtui.paths import store_state_dir
+    from memtui.paths import cases_file
 
     monkeypatch.setenv("MEMTUI_STATE_DIR", str(store.parent / "state"))
     question = "Which port does the bastion listen on?"
-    CaseBook(store_state_dir(str(store)) / "cases.json").put(
-        Case("c1", question, (HERE[0]["id"],), everyone=True)
-    )
+    CaseBook(cases_file(str(store))).put(Case("c1", question, (HERE[0]["id"],), everyone=True))
     source = store.parent / "ports.jsonl"
     source.write_text(json.dumps({"text": "The bastion listens on port 48022 now."}) + "\n")
     before = texts(store)

@@ -9,7 +9,7 @@ import pytest
 
 from memtui.engine import CaseBook
 from memtui.engine.cases.case import Case
-from memtui.paths import store_state_dir
+from memtui.paths import cases_file
 from memtui.tui.dialogs.change_preview import ChangePreview
 from memtui.tui.dialogs.choose_one import ChooseOne
 from tests.engine.transfer_stores import memory, opened, pro_store, rows_of
@@ -180,7 +180,7 @@ async def test_a_migration_is_checked_run_and_verified(store):
 
 
 async def test_another_model_is_rehearsed_made_switched_to_and_back(store):
-    book = CaseBook(store_state_dir(stored(store).info.uri) / "cases.json")
+    book = CaseBook(cases_file(stored(store).info.uri))
     book.put(Case(id="1", query="Which port does the bastion use?", expected=(HERE[0]["id"],)))
     async with transferring(store, task="reembed") as (app, pilot, screen):
         assert f"memories     {len(HERE)}" in screen_text(app)

@@ -154,13 +154,13 @@ def keep_case(engine: Engine, replayed: ReplayedSession, turn: ReplayedTurn) -> 
     from memtui.engine.witness import (
         case_of_turn,
     )
-    from memtui.paths import store_state_dir
+    from memtui.paths import cases_file
 
     agent = replayed.file.agent
     case = case_of_turn(turn, agent, explain.agent_scopes(engine, agent), engine.now_ms)
     if isinstance(case, str):
         raise MemtuiError(f"This turn makes no case: {case}.", fix="Take another turn.")
-    CaseBook(store_state_dir(engine.info.uri) / "cases.json").put(case)
+    CaseBook(cases_file(engine.info.uri)).put(case)
     return f"kept as a case: {counted(len(case.expected), 'memory', 'memories')} expected"
 
 

@@ -46,9 +46,9 @@ def life_of(engine: Engine, memory: Memory) -> tuple[str, MemoryLife | None, tup
     """A memory's decay, where there is any, and the saved questions that expect or reject it; for a worker."""
     from memtui.engine import CaseBook
     from memtui.engine.lifecycle import BoardAsk, follow_memory
-    from memtui.paths import store_state_dir
+    from memtui.paths import cases_file
 
-    book = CaseBook(store_state_dir(engine.info.uri) / "cases.json")
+    book = CaseBook(cases_file(engine.info.uri))
     cases = tuple(
         (case.query, memory.id in case.expected)
         for case in book.cases()

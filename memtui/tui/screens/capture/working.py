@@ -277,9 +277,9 @@ def tried(engine: Engine, settings: Mapping[str, Any], token: CancelToken) -> tu
 def kept_talks(engine: Engine) -> CaptureCaseBook:
     """The conversations that are kept as cases of the store."""
     from memtui.engine.capture import CaptureCaseBook
-    from memtui.paths import store_state_dir
+    from memtui.paths import cases_file
 
-    return CaptureCaseBook.beside(store_state_dir(engine.info.uri) / "cases.json")
+    return CaptureCaseBook.beside(cases_file(engine.info.uri))
 
 
 def kept_as_case(

@@ -11,7 +11,7 @@ from textual.app import ComposeResult
 from textual.reactive import var
 
 from memtui.engine import CancelToken, MemtuiError, explain
-from memtui.paths import store_state_dir
+from memtui.paths import cases_file
 from memtui.tui import layouts
 from memtui.tui.actions.table import bindings
 from memtui.tui.base_screen import BaseScreen
@@ -117,7 +117,7 @@ class CompareScreen(BaseScreen):
         engine, a, b = self.session.engine, self.state.a, self.state.b
         if engine is None or b is None:
             return
-        path = store_state_dir(self.session.info.uri if self.session.info else "") / "cases.json"
+        path = cases_file(self.session.info.uri if self.session.info else "")
 
         def work(cancel: CancelToken, report: Report) -> Pair:
             return answered(engine, a, b, path, cancel)

@@ -97,9 +97,9 @@ def plan_to_write(turned: Turned, flight: Flight | None) -> Make:
 def talks_under(engine: Engine, draft: ConfigDraft, cancel: CancelToken | None = None) -> tuple[str, ...]:
     """What the saved conversations leave now and under the plan, in sentences; for a worker. No model is asked."""
     from memtui.engine.capture import CaptureCaseBook, trial_words, try_settings
-    from memtui.paths import store_state_dir
+    from memtui.paths import cases_file
 
-    cases = CaptureCaseBook.beside(store_state_dir(engine.info.uri) / "cases.json").cases()
+    cases = CaptureCaseBook.beside(cases_file(engine.info.uri)).cases()
     return trial_words(try_settings(cases, draft.values, cancel))
 
 
@@ -110,12 +110,12 @@ def fly_plan(
     from memtui.engine import CaseBook, History, explain
     from memtui.engine.changes import of_cases
     from memtui.engine.configuration import fly
-    from memtui.paths import questions_file, store_state_dir
+    from memtui.paths import cases_file, questions_file
 
     config = read_configuration(engine)
     draft = _draft(engine, config, turned)
     history = History(questions_file())
-    cases = CaseBook(store_state_dir(engine.info.uri) / "cases.json").cases()
+    cases = CaseBook(cases_file(engine.info.uri)).cases()
     asked = [*of_cases(cases), *explain.asked_last(engine, history)]
     talks = talks_under(engine, draft, cancel)
     if talks and not asked:
@@ -134,10 +134,10 @@ def fly_plan(
 def last_question(engine: Engine) -> str:
     """The question for a smoke recall: the one that was asked last, else a saved case's; for a worker."""
     from memtui.engine import CaseBook, History
-    from memtui.paths import questions_file, store_state_dir
+    from memtui.paths import cases_file, questions_file
 
     asked = History(questions_file()).search(store=engine.store.uri, limit=1)
-    cases = CaseBook(store_state_dir(engine.info.uri) / "cases.json").cases()
+    cases = CaseBook(cases_file(engine.info.uri)).cases()
     question = asked[0].query if asked else cases[0].query if cases else ""
     if not question:
         raise MemtuiError("There is no question to ask again.", fix="Ask one in Recall.")

@@ -34,9 +34,9 @@ def own_questions(engine: Engine) -> Any:
     from memtui.engine.health import (
         own_vectors,
     )
-    from memtui.paths import questions_file, store_state_dir
+    from memtui.paths import cases_file, questions_file
 
-    cases = CaseBook(store_state_dir(engine.info.uri) / "cases.json").cases()
+    cases = CaseBook(cases_file(engine.info.uri)).cases()
     return own_vectors(engine, cases, History(questions_file()))
 
 
@@ -73,9 +73,9 @@ def weigh(
     """What the agent would read once the plans and steps are done, tried on a copy; for a worker."""
     from memtui.engine import CaseBook, History
     from memtui.engine.health import effect_of_remedies
-    from memtui.paths import questions_file, store_state_dir
+    from memtui.paths import cases_file, questions_file
 
-    cases = CaseBook(store_state_dir(engine.info.uri) / "cases.json").cases()
+    cases = CaseBook(cases_file(engine.info.uri)).cases()
     return effect_of_remedies(
         engine,
         plans,
@@ -116,7 +116,7 @@ def before_and_after(engine: Engine) -> Callable[[int], Mapping[str, Any]]:
     """What is asked before and after a maintenance: the saved cases and the questions asked last."""
     from memtui.engine import CaseBook, History
     from memtui.engine.health import asking
-    from memtui.paths import questions_file, store_state_dir
+    from memtui.paths import cases_file, questions_file
 
-    cases = CaseBook(store_state_dir(engine.info.uri) / "cases.json").cases()
+    cases = CaseBook(cases_file(engine.info.uri)).cases()
     return asking(engine, cases, History(questions_file()))

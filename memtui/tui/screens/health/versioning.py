@@ -119,10 +119,9 @@ def restore_whole(engine: Engine, planned: WholeRestore, ask: bool) -> str:
 def version_names(engine: Engine) -> VersionNames:
     """The names of the table's versions."""
     from memtui.engine.health import VersionNames
-    from memtui.paths import store_state_dir
+    from memtui.paths import versions_file
 
-    place = store_state_dir(engine.info.uri) / f"versions-{engine.store.table_name}.json"
-    return VersionNames(engine.store, place)
+    return VersionNames(engine.store, versions_file(engine.info.uri, engine.store.table_name))
 
 
 class VersionsArea(Area):

@@ -13,7 +13,7 @@ from textual.content import Content
 from textual.style import Style
 
 from memtui.engine import counted, one_line
-from memtui.paths import questions_file, store_state_dir
+from memtui.paths import cases_file, questions_file
 from memtui.tui.actions.table import bindings
 from memtui.tui.base_screen import BaseScreen
 from memtui.tui.host import host
@@ -220,7 +220,7 @@ class HomeScreen(BaseScreen):
             return
         from memtui.engine import CaseBook  # not before the first frame
 
-        book = CaseBook(store_state_dir(info.uri) / "cases.json")
+        book = CaseBook(cases_file(info.uri))
         self.runner.start("journal", lambda token, report: engine.curate.journal(ENTRIES))
         self.runner.start("book", lambda token, report: book.cases())
         asked = questions_file()

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine import CancelToken, CaseBook, MemtuiError, ReviewProgress, lifecycle
-from memtui.paths import store_state_dir
+from memtui.paths import cases_file, review_file
 from memtui.tui.bound_panel import BoundPart
 from memtui.tui.calls import Report
 from memtui.tui.screens.lifecycle import state as reduce
@@ -24,12 +24,12 @@ POINTS = 320
 
 def review_progress(session: Session) -> ReviewProgress:
     """Where the decisions of the review of this store are kept."""
-    return ReviewProgress(store_state_dir(session.info.uri if session.info else "") / "review.json")
+    return ReviewProgress(review_file(session.info.uri if session.info else ""))
 
 
 def case_book(session: Session) -> CaseBook:
     """The saved questions of this store."""
-    return CaseBook(store_state_dir(session.info.uri if session.info else "") / "cases.json")
+    return CaseBook(cases_file(session.info.uri if session.info else ""))
 
 
 class LifecycleQuestions(BoundPart[LifecycleState]):

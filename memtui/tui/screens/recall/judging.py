@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 from memtui.engine import CancelToken, CaseBook, counted, explain
-from memtui.paths import state_dir, store_state_dir
+from memtui.paths import cases_file, questions_file
 from memtui.tui.bound_panel import BoundPart
 from memtui.tui.calls import Report
 from memtui.tui.dialogs.choose_memory import MemoryPick
@@ -57,7 +57,7 @@ class Marking(BoundPart[RecallState]):
     def book(self) -> CaseBook:
         """The cases of this store."""
         info = self.session.info
-        return CaseBook(store_state_dir(info.uri if info is not None else "") / "cases.json")
+        return CaseBook(cases_file(info.uri if info is not None else ""))
 
     # ------------------------------------------------------------------ around an answer
 
@@ -73,7 +73,7 @@ class Marking(BoundPart[RecallState]):
         def keep(cancel: CancelToken, report: Report) -> int:
             from memtui.engine import History
 
-            return explain.remember(engine, trace, History(state_dir() / "questions.sqlite"))
+            return explain.remember(engine, trace, History(questions_file()))
 
         self.call(KEPT, keep, lambda number: None)
 

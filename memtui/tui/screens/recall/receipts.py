@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from textual.message import Message
 
 from memtui.engine import CancelToken, History, UsageError, counted, explain, one_line
-from memtui.paths import state_dir
+from memtui.paths import questions_file
 from memtui.tui.bound_panel import BoundPart
 from memtui.tui.calls import Report
 from memtui.tui.dialogs.choose_one import ChooseOne, Option
@@ -102,7 +102,7 @@ class Receipts(BoundPart[RecallState]):
 
     @staticmethod
     def _history() -> History:
-        return History(state_dir() / "questions.sqlite")
+        return History(questions_file())
 
     # ------------------------------------------------------------------ receipts
 

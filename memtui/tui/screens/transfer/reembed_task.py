@@ -20,7 +20,7 @@ from memtui.engine import (
     transfer,
 )
 from memtui.engine.changes import LAST
-from memtui.paths import questions_file, store_state_dir
+from memtui.paths import cases_file, questions_file
 from memtui.tui.dialogs.choose_one import Option
 from memtui.tui.layouts import Shape
 from memtui.tui.paint.cells import tilde
@@ -78,7 +78,7 @@ def destination(run: Run) -> Path | str:
 
 def saved_cases(engine: Engine) -> tuple[Case, ...]:
     """The saved questions of the store."""
-    return tuple(CaseBook(store_state_dir(engine.info.uri) / "cases.json").cases())
+    return tuple(CaseBook(cases_file(engine.info.uri)).cases())
 
 
 def questions(engine: Engine) -> tuple[int, int]:

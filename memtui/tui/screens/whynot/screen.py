@@ -176,12 +176,12 @@ class WhyNotScreen(BaseScreen):
 
     def _try_remedies(self) -> None:
         """Look for changes of memories, each tried on a copy: the whole recall, and every saved case."""
-        from memtui.paths import store_state_dir
+        from memtui.paths import cases_file
 
         engine, state = self._engine, self.state
 
         def work(cancel: CancelToken, report: Report) -> tuple[MemoryRemedy, ...]:
-            cases = CaseBook(store_state_dir(engine.info.uri) / "cases.json").cases()
+            cases = CaseBook(cases_file(engine.info.uri)).cases()
             return explain.find_remedies(
                 engine, state.trace, state.memory_id, cases, on_progress=report, cancel=cancel
             )
