@@ -19,8 +19,8 @@ from memtui.engine.clients import (
     UNANSWERED,
     Call,
     CallJournal,
+    ClientReach,
     ClientRegister,
-    Reach,
     Via,
     asked_of,
     gate_of,
@@ -180,7 +180,7 @@ class Door:
     # ------------------------------------------------------------------ scopes
 
     @property
-    def reach(self) -> Reach:
+    def reach(self) -> ClientReach:
         """What the client may read and write here: never more than the store's own rules give its agent."""
         engine = (
             self._engine or self.engine
@@ -189,7 +189,7 @@ class Door:
         block = (self.config or {}).get("scopes")
         if isinstance(block, Mapping) and isinstance(access, ScopePolicy):
             access = ScopePolicy.from_config(block, engine.environ)
-        return Reach(engine.store.dialect, access, self.agent, self.reads, self.writes)
+        return ClientReach(engine.store.dialect, access, self.agent, self.reads, self.writes)
 
     def scope_of(self, memory: Memory) -> str | None:
         """A memory's scope as the client is told."""

@@ -29,7 +29,7 @@ from memtui.patches.textual_stylesheet import CachedStylesheet
 from memtui.patches.textual_timers import never_lose_timers
 from memtui.tui.actions.keymap import Keymap
 from memtui.tui.actions.table import bindings, load_keys
-from memtui.tui.appearance import Look
+from memtui.tui.appearance import Appearance
 from memtui.tui.base_screen import BaseScreen
 from memtui.tui.messages import (
     AskCapture,
@@ -89,7 +89,7 @@ class MemtuiApp(SessionApp):
         now: Clock = default_now,
         environ: Mapping[str, str] = os.environ,
         themes: Path | None = None,
-        look: Look = Look(),
+        look: Appearance = Appearance(),
         keys: Keymap | None = None,
         kept: UiState | None = None,
         steady: bool = False,
@@ -428,7 +428,7 @@ def run(target: str | None = None, *, mouse: bool = True, **options: Any) -> Non
     opener = real_opener(os.environ, Path.cwd(), **options)
     keys = load_keys(keys_file(), settings.keys if settings is not None else "default")
     kept = app_state()
-    look = Look.of(settings, kept.read())
+    look = Appearance.of(settings, kept.read())
     themes = themes_dir()
     app = MemtuiApp(target, opener=opener, themes=themes, look=look, keys=keys, kept=kept, steady=True)
     if sys.platform != "win32":

@@ -35,7 +35,7 @@ class LookSettings(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class Appearance:
     """Theme, characters and time zone; `problems` is what could not be had, to be said once."""
 
     theme: str = DEFAULT
@@ -52,7 +52,7 @@ class Look:
     """Where copies go."""
 
     @classmethod
-    def of(cls, settings: LookSettings | None, kept: Mapping[str, Any] = {}) -> Look:
+    def of(cls, settings: LookSettings | None, kept: Mapping[str, Any] = {}) -> Appearance:
         """The look that the settings ask for (without settings the defaults, in local time), as it was left.
 
         `kept` is what `kept` gave last time. A theme that was chosen in the app counts until the settings ask for
@@ -66,7 +66,7 @@ class Look:
         way = settings.clipboard if settings is not None else "auto"
         return cls(asked, chosen, zone, problems, asked, clipboard=way).as_left(kept)
 
-    def as_left(self, kept: Mapping[str, Any]) -> Look:
+    def as_left(self, kept: Mapping[str, Any]) -> Appearance:
         """The look with the theme and the screen of the last session, as `kept` has them."""
         theme = kept.get("theme") if kept.get("theme_asked") == self.asked else None
         screen = kept.get("screen")

@@ -82,7 +82,7 @@ def no_store(session: Session) -> State:
 def connecting() -> Sheet:
     """How an agent comes to a store: the command that prints what to paste for each, and where it goes."""
     from memtui.engine.clients import HOSTS, WHERE
-    from memtui.tui.dialogs.sheet import Section, Sheet, SheetLine
+    from memtui.tui.dialogs.sheet import Sheet, SheetLine, SheetSection
 
     command = "memtui mcp --rw --as main --store FOLDER --print-config"
     intro = (
@@ -97,8 +97,8 @@ def connecting() -> Sheet:
         SheetLine("OpenClaw", "an agent of its own needs nothing: open the store that it uses"),
     )
     sections = [
-        Section("PRINTS WHAT TO PASTE", print_it),
-        Section("WHERE IT GOES", paste_it),
-        Section("THEN", then),
+        SheetSection("PRINTS WHAT TO PASTE", print_it),
+        SheetSection("WHERE IT GOES", paste_it),
+        SheetSection("THEN", then),
     ]
     return Sheet("Connect an agent", intro, (), sections)

@@ -16,7 +16,7 @@ from textual.pilot import Pilot
 from memtui.demo_store import demo_store
 from memtui.engine.demo import demo_home
 from memtui.tui.app import MemtuiApp
-from memtui.tui.appearance import Look
+from memtui.tui.appearance import Appearance
 from memtui.tui.bound_panel import BoundPanel
 from memtui.tui.screens.browse.memory_list import MemoryList
 from memtui.tui.startup.open_store import Opener
@@ -197,7 +197,7 @@ async def take(
     write_notes(Path(environ["HOME"]))
     if shot.configured:
         write_configuration(demo_home(demo_store(now(), environ)))
-    app = MemtuiApp("demo", opener=opener, now=now, environ=environ, look=Look(theme=shot.theme))
+    app = MemtuiApp("demo", opener=opener, now=now, environ=environ, look=Appearance(theme=shot.theme))
     async with app.run_test(size=size) as pilot:
         await _settle(pilot)
         if shot.called:

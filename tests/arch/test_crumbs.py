@@ -22,7 +22,6 @@ KEPT = {
     "memtui.mcp.quiet": "when a client leaves room to read ahead; the server beside it only passes calls",
     "memtui.tui.screens.health.version_rows": "the painting of one view, as config_rows beside it",
     "memtui.tui.screens.audit.mend_choice": "the dialogs of one choice, as edit_rights beside it",
-    "memtui.tui.screens.audit.wished": "what a sentence asks of Audit, without a screen; the screen beside it is full",
     "memtui.engine.capture.job_faults": "known faults of another program, counted; the jobs beside it only plan",
     "memtui.tui.screens.capture.sent": "what leaves the machine: looked for under this name",
     "memtui.engine.explain.index_loss": "a loss that no gate sees: the same recall asked without the index",

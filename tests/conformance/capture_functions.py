@@ -72,11 +72,11 @@ def _throws(read: Callable[[Any], Any]) -> Read:
     return run
 
 
-def _turns(listed: Any) -> list[transcript.Turn]:
-    return [transcript.Turn(role, text) for role, text in listed]
+def _turns(listed: Any) -> list[transcript.TranscriptTurn]:
+    return [transcript.TranscriptTurn(role, text) for role, text in listed]
 
 
-def _lists(found: Sequence[transcript.Turn]) -> list[list[str]]:
+def _lists(found: Sequence[transcript.TranscriptTurn]) -> list[list[str]]:
     return [[turn.role, turn.text] for turn in found]
 
 

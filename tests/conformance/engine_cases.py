@@ -68,7 +68,7 @@ def _search(world: Given, limit: int) -> Callable[[str, Sequence[str]], list[sel
     return search
 
 
-def _account(made: selection.Selection) -> Given:
+def _account(made: selection.TierSelection) -> Given:
     return {
         "selected": [each.hit.id for each in made.taken],
         "tierCounts": [count.as_json() for count in made.counts],
@@ -94,8 +94,8 @@ def _ladder(i: Given) -> Given:
     return {**_account(made), "policyTier": made.policy_tier}
 
 
-def _quotas(block: Given) -> selection.Quotas:
-    return selection.Quotas(block["mustMax"], block["niceMin"], block["unknownMax"])
+def _quotas(block: Given) -> selection.TierQuotas:
+    return selection.TierQuotas(block["mustMax"], block["niceMin"], block["unknownMax"])
 
 
 def _quota(i: Given) -> Given:

@@ -15,7 +15,7 @@ from memtui.engine.catalog.catalog import Catalog
 from memtui.engine.catalog.metadata_columns import read_metadata
 from memtui.engine.catalog.views import find_one, make_view, page_of
 from memtui.engine.recall.io_cache import IoCache
-from memtui.engine.recall.lanes import Search, substring_hits
+from memtui.engine.recall.lanes import LaneSearch, substring_hits
 from memtui.engine.store.open import open_store
 from memtui.engine.store.table import Store
 
@@ -99,7 +99,7 @@ def lexical_fallback(recorded: Recorded, folder: Path) -> Iterator[Case]:
         now = recorded["now_ms"]
         for case in recorded["lexical_fallback"]:
             scopes = case["scope_filter"]
-            search = Search(IoCache(opened.pin()), scopes, None, case["limit"], now, lambda row: True)
+            search = LaneSearch(IoCache(opened.pin()), scopes, None, case["limit"], now, lambda row: True)
             hits = [] if search.denied else substring_hits(search, case["query"])
             ours, theirs = [[hit.row.id, hit.score] for hit in hits], case["hits"]
             if not case["exclude_inactive"]:

@@ -197,7 +197,7 @@ FUNCTIONS: dict[str, Callable[[Given], Any]] = {
     "docs_memory.detect_doc_kind": lambda i: cold_rules.kind_of(i["path"]),
     "docs_memory.parse_ts_hint": lambda i: cold_rules.date_hint(i["text"], i["path"]),
     "docs_memory.chunk_content_hash": lambda i: (
-        cold_rules.Section("", i["heading_path"], i["title"], i["text"], 1).content_hash
+        cold_rules.DocumentSection("", i["heading_path"], i["title"], i["text"], 1).content_hash
     ),
     "docs_memory.make_record_ref": lambda i: cold_rules.record_ref(i["repo"], i["rel_path"], i["chunk_id"]),
     "matchesScope": lambda i: cold_rules.in_scope(

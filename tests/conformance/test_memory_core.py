@@ -44,15 +44,17 @@ def _dated(i: Given) -> Given:
 
 
 def _aged(i: Given) -> list[Given]:
-    found = [ranking.Found(str(n), r["path"], 1, 1, "", score=r["score"]) for n, r in enumerate(i["results"])]
+    found = [
+        ranking.FoundChunk(str(n), r["path"], 1, 1, "", score=r["score"]) for n, r in enumerate(i["results"])
+    ]
     aged = ranking.aged(found, now_ms=i["nowMs"], half_life_days=i["halfLifeDays"])
     by_id = {each.id: each for each in aged}
     return [{"path": by_id[each.id].path, "score": by_id[each.id].score} for each in found]
 
 
-def _hits(rows: list[Given]) -> list[ranking.Found]:
+def _hits(rows: list[Given]) -> list[ranking.FoundChunk]:
     return [
-        ranking.Found(
+        ranking.FoundChunk(
             r["id"],
             r["path"],
             r["startLine"],

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine.configuration.options import OPTIONS, Option, option
+from memtui.engine.configuration.options import OPTIONS, ConfigOption, option
 from memtui.engine.configuration.plans import PLANS
 from memtui.engine.configuration.rules import options_in, options_of, problems_of
 from memtui.engine.core.errors import UsageError
@@ -73,7 +73,7 @@ def test_every_setting_of_the_documents_has_a_form(shared: Path) -> None:
 
 
 @pytest.mark.parametrize("each", OPTIONS, ids=lambda each: each.path)
-def test_each_form_says_range_default_and_meaning(each: Option) -> None:
+def test_each_form_says_range_default_and_meaning(each: ConfigOption) -> None:
     assert each.meaning
     assert each.range
     if each.default is not None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from memtui.engine import RecallRequest, explain
-from memtui.engine.catalog.similar import VectorMatrix
+from memtui.engine.catalog.similar import VectorColumn
 from memtui.engine.engine import Engine
 from memtui.engine.explain.ranks import ranking_at
 from memtui.engine.store.open import open_store
@@ -107,7 +107,7 @@ def test_vectors_that_are_too_large_to_keep_give_the_same_ranks(
     kept = ranking.by_vector(row_id, vectors[9], query, considered)
     monkeypatch.setattr("memtui.engine.catalog.similar.MOST_BYTES", 0)
     monkeypatch.setattr("memtui.engine.catalog.similar.BLOCK", 50)
-    ranking.vectors = VectorMatrix(engine.store.pin())
+    ranking.vectors = VectorColumn(engine.store.pin())
     assert len(list(ranking.vectors.blocks())) > 1
     assert ranking.by_vector(row_id, vectors[9], query, considered) == kept
 

@@ -12,7 +12,7 @@ import pytest
 
 from memtui.engine import RecallRequest, Trace, open_engine
 from memtui.engine.demo import build_demo
-from memtui.engine.recall.stage import Outcome
+from memtui.engine.recall.stage import StageOutcome
 from tests.engine.loopback import loopback
 from tests.engine.mutation_battery import battery
 from tests.engine.pro_store import DAY_MS, NOW_MS
@@ -107,7 +107,7 @@ def column_mutants(column: Any, index: int) -> Iterator[Any]:
 WEIGHT_OF = {"cosine": "vector_weight"}
 
 
-def adds_nothing(outcome: Outcome, name: str, index: int) -> bool:
+def adds_nothing(outcome: StageOutcome, name: str, index: int) -> bool:
     """Whether a signal counts for nothing in the score of this candidate: its weight is 0, or no signal was seen."""
     weight = outcome.inputs.get(WEIGHT_OF.get(name, f"{name}_weight"))
     if weight is None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine.catalog.completion import MOST, Completion, Proposal, complete
+from memtui.engine.catalog.completion import MOST, Completion, CompletionItem, complete
 from memtui.engine.catalog.filters import compile
 from memtui.engine.query.ast import TextSpan
 from memtui.engine.query.errors import FilterError
@@ -28,7 +28,7 @@ def at(marked: str) -> tuple[str, int]:
     return marked.replace("¦", ""), cursor
 
 
-def applied(marked: str, proposal: Proposal, found: Completion) -> str:
+def applied(marked: str, proposal: CompletionItem, found: Completion) -> str:
     text, _ = at(marked)
     return text[: found.span.start] + proposal.insert + text[found.span.end :]
 
@@ -140,5 +140,5 @@ def test_only_what_can_be_filtered_is_proposed(peer: World) -> None:
 def test_where_the_cursor_stands_decides() -> None:
     assert complete("tier:core", 2).span == TextSpan(0, 4)
     assert complete("tier:core", 5).span == TextSpan(5, 9)
-    assert complete("tier:core", 7).proposals == (Proposal("core", "fades slowest"),)
+    assert complete("tier:core", 7).proposals == (CompletionItem("core", "fades slowest"),)
     assert complete("tier:core x", 10).span == TextSpan(10, 11)

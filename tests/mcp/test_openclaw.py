@@ -14,7 +14,7 @@ import pytest
 from mcp.client import Client
 
 from memtui.engine import Engine, open_engine
-from memtui.engine.capture.replays import NEW_ID, TICK_MS, Replay, marked, read_recordings
+from memtui.engine.capture.replays import NEW_ID, TICK_MS, RecordingReplay, marked, read_recordings
 from memtui.engine.changes.files_beside import PreparedFiles
 from memtui.engine.changes.journal import Journal
 from memtui.engine.providers.embedding_services import EmbeddingSettings
@@ -52,7 +52,7 @@ class Stage:
 
     def __init__(self, recorded: dict[str, Any], folder: Path, service: Loopback) -> None:
         self.recorded, self.folder = recorded, folder
-        self.replay = Replay(recorded, {}, (), folder)
+        self.replay = RecordingReplay(recorded, {}, (), folder)
         service.vectors = dict(recorded.get("embeddings") or {})
         service.dims = self.replay.vectors.dims
         self.url = f"{service.url}/v1"

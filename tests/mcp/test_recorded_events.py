@@ -18,8 +18,8 @@ from mcp.client import Client
 
 from memtui.engine import Engine, open_engine
 from memtui.engine.capture import play, read_event
-from memtui.engine.capture.chat import ChatError, ChatReply
-from memtui.engine.capture.replays import TICK_MS, Replay, marked, read_recordings
+from memtui.engine.capture.chat import ModelReply, NoReplyError
+from memtui.engine.capture.replays import TICK_MS, RecordingReplay, marked, read_recordings
 from memtui.engine.clients import CallJournal
 from memtui.engine.providers.embedding_services import EmbeddingSettings
 from memtui.mcp.door import Door
@@ -69,7 +69,7 @@ class Stage:
         self.recorded, self.folder, self.service = recorded, folder, service
         text = json.dumps(recorded, ensure_ascii=False)
         self.here = json.loads(text.replace("<root>", str(folder / "files")))
-        self.replay = Replay(recorded, {}, (), folder)
+        self.replay = RecordingReplay(recorded, {}, (), folder)
         service.vectors = dict(recorded.get("embeddings") or {})
         service.dims = self.replay.vectors.dims
         self.now = int(recorded["now"])
@@ -95,11 +95,11 @@ class Stage:
         if purpose != "reflect":
             return self.replay.replies(purpose, parts, **more)
         if not self.reflections:
-            raise ChatError("no reply was recorded")
+            raise NoReplyError("no reply was recorded")
         reply = self.reflections.pop(0)
         if "error" in reply:
-            raise ChatError(str(reply["error"]))
-        return ChatReply(str(reply["text"]))
+            raise NoReplyError(str(reply["error"]))
+        return ModelReply(str(reply["text"]))
 
     def event(self, step: Mapping[str, Any]) -> dict[str, Any]:
         """Play one event of the host."""

@@ -16,7 +16,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from memtui.cli.main import parser_of, run
 from memtui.cli.mcp import opened_door
-from memtui.engine.capture.replays import Replay, marked
+from memtui.engine.capture.replays import RecordingReplay, marked
 from memtui.engine.clients import HOSTS
 from memtui.mcp.door import Door
 from memtui.mcp.openclaw import openclaw_tools
@@ -372,7 +372,7 @@ async def test_the_plugins_tools_answer_as_recorded_in_a_process_of_their_own(
 ) -> None:
     """With --tools openclaw: the text is the recorded one, the structured content its details."""
     recorded = _RECORDED[name]
-    replay = Replay(recorded, {}, (), tmp_path)
+    replay = RecordingReplay(recorded, {}, (), tmp_path)
     (tmp_path / "block.json").write_text(json.dumps(recorded.get("config") or {}), encoding="utf-8")
     agent = next(iter({(step.get("ctx") or {}).get("agentId", "main") for step in recorded["steps"]}))
     world = World(tmp_path, str(tmp_path / "db"))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from memtui.engine import CancelToken, MemtuiError, OnProgress
 from memtui.tui.widgets.row_list import Row
 from memtui.tui.wizard.view import RunProgress, fact_row
-from memtui.tui.wizard.wizard import Field, Heading, Key, Step, Task, TaskRun
+from memtui.tui.wizard.wizard import FormField, Heading, Key, Task, TaskRun, TaskStep
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,18 +54,18 @@ TASK = Task[GreetState](
     start=lambda engine, name="": GreetState(name=name),
     about=lambda run: run.state.name or "everybody",
     steps=(
-        Step(
+        TaskStep(
             "who",
             rows,
             lambda run, panel: Heading("Who is greeted"),
             form=(
-                Field("name", "name", none="everybody", title="Name", hint="Of a memory's owner."),
-                Field("loud", "loud", kind="switch"),
+                FormField("name", "name", none="everybody", title="Name", hint="Of a memory's owner."),
+                FormField("loud", "loud", kind="switch"),
             ),
             advice="{transfer.write} greets.",
             missing=lambda run: str(run.state.error or ""),
             keys={"write": Key(greet, lambda run, panel, key: not run.busy("greet"))},
         ),
-        Step("said", rows, next=lambda run: run.frame.begin(""), back=back),
+        TaskStep("said", rows, next=lambda run: run.frame.begin(""), back=back),
     ),
 )

@@ -20,10 +20,11 @@ from memtui.paths import clients_file
 from memtui.tui.paint.glyphs import UNICODE
 from memtui.tui.screens.agents import reading, view
 from memtui.tui.screens.agents.screen import AgentsScreen
-from memtui.tui.screens.agents.state import AgentsState, Rights, key_of
+from memtui.tui.screens.agents.state import AgentsState, PlannedRights, key_of
 from memtui.tui.screens.capture.screen import CaptureScreen
 from memtui.tui.screens.recall.screen import RecallScreen
 from memtui.tui.widgets.panel import Panel
+from memtui.tui.widgets.view_rows import Look
 from tests.conftest import NOW_MS, copied
 from tests.engine.pro_store import row, write_store
 from tests.tui.driving import (
@@ -337,7 +338,7 @@ async def test_a_client_is_let_in_and_its_token_told_once(home: Path) -> None:
 
 def test_a_line_of_rights_says_what_is_wrong_with_it() -> None:
     plan = view.parse_plan("codex", "reads=own writes=own rate=0 as=codex")
-    assert plan == Rights("codex", "", None, None, 0)
+    assert plan == PlannedRights("codex", "", None, None, 0)
     assert view.plan_line(plan) == "reads=own writes=own rate=0 as=codex"
     assert "rate" in str(view.parse_plan("codex", "rate=fast"))
     assert "scope" in str(view.parse_plan("codex", "scope=x"))
@@ -361,11 +362,7 @@ def test_what_the_plugin_injected_by_itself_is_in_the_feed_and_ours_is_told_once
         )
         assert reading.with_injections(engine, [ours], CancelToken()) == [ours]
         _, calls, _, _, about = reading.read_feed(engine, None, CancelToken())
-        (row_of_it,) = view.feed(
-            AgentsState(calls=calls, memories=about), 80, view.Look(UNICODE, UTC, NOW_MS)
-        )
+        (row_of_it,) = view.feed(AgentsState(calls=calls, memories=about), 80, Look(UNICODE, UTC, NOW_MS))
         assert PORT in str(row_of_it.lines[0])
-        rows = view.call_rows(
-            AgentsState(calls=(told,), call=key_of(told)), 80, view.Look(UNICODE, UTC, NOW_MS)
-        )
+        rows = view.call_rows(AgentsState(calls=(told,), call=key_of(told)), 80, Look(UNICODE, UTC, NOW_MS))
         assert "by the marks" in "".join(str(part) for each in rows for part in each.lines)

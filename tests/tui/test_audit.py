@@ -23,6 +23,7 @@ from memtui.tui.screens.audit.state import AuditState
 from memtui.tui.screens.browse.memory_list import MemoryList
 from memtui.tui.screens.recall.bisect import BisectScreen
 from memtui.tui.widgets.row_list import BuiltRows
+from memtui.tui.widgets.view_rows import Look
 from tests.conftest import tree_hash
 from tests.engine import pro_store
 from tests.engine.session_world import MadeTurn, line, write_session
@@ -496,7 +497,7 @@ def test_the_gates_of_then_and_of_today_stand_beside_each_other() -> None:
     """What was asked as of then does not change what today's answer said, and says itself when nothing came back."""
     made = Turn(1, NOW_MS, "e1", "which port", "transcript")
     file = SessionFile("s1", "main", Path("s1.jsonl"), "jsonl")
-    look = view.Look(choose({"MEMTUI_GLYPHS": "unicode"}), UTC, NOW_MS)
+    look = Look(choose({"MEMTUI_GLYPHS": "unicode"}), UTC, NOW_MS)
 
     def shown(memory: Injected, *, today: bool) -> str:
         session = ReplayedSession(file, [ReplayedTurn(made, "transcript", [memory])])

@@ -8,7 +8,7 @@ import pyperclip
 import pytest
 
 from memtui.tui import app as clipboard
-from memtui.tui.appearance import Look
+from memtui.tui.appearance import Appearance
 from memtui.tui.screens.browse.view import copy_options, copy_text
 from tests.tui.driving import press, running, screen_text, settle
 from tests.tui.memory_engine import MemoryEngine, memory
@@ -64,7 +64,7 @@ async def test_over_ssh_the_terminal_is_the_right_machine_unless_it_is_set(nativ
         assert native == []
         assert app.clipboard == memory(0).id
         assert "copied the id (terminal clipboard; tmux needs set-clipboard on)" in screen_text(app)
-    look = Look(clipboard="native")
+    look = Appearance(clipboard="native")
     async with running(MemoryEngine(9), environ=ssh, look=look) as (app, pilot):
         app.copy("one", "text")
         await settle(pilot)

@@ -132,7 +132,7 @@ DIALOGS = {
     "TopicView": "reads",
     "Sheet": "reads",
     "StageLedger": "reads",
-    "Injected": "reads",
+    "PromptBlockDialog": "reads",
     "Jump": "a letter goes somewhere",
 }
 """Every dialog, and what Enter does in it as it was opened."""

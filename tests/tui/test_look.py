@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 from memtui.settings import Settings
 from memtui.tui.app import MemtuiApp
-from memtui.tui.appearance import Look
+from memtui.tui.appearance import Appearance
 from memtui.tui.paint.numbers import date
 from memtui.ui_state import UiState
 from tests.conftest import NOW_MS
@@ -22,15 +22,15 @@ def settings(**values: str) -> Settings:
 
 
 def test_the_settings_decide():
-    assert Look.of(settings(theme="paper", glyphs="ascii", time_zone="utc")) == Look(
+    assert Appearance.of(settings(theme="paper", glyphs="ascii", time_zone="utc")) == Appearance(
         "paper", {"MEMTUI_GLYPHS": "ascii"}, UTC, asked="paper"
     )
-    assert Look.of(settings()).zone is None
-    assert Look.of(settings(time_zone="Asia/Tokyo")).zone == ZoneInfo("Asia/Tokyo")
+    assert Appearance.of(settings()).zone is None
+    assert Appearance.of(settings(time_zone="Asia/Tokyo")).zone == ZoneInfo("Asia/Tokyo")
 
 
 def test_an_unknown_zone_is_said():
-    look = Look.of(settings(time_zone="Mars/Olympus"))
+    look = Appearance.of(settings(time_zone="Mars/Olympus"))
     assert look.zone is None
     assert look.problems == ("There is no time zone Mars/Olympus; local time is used.",)
 
@@ -41,7 +41,9 @@ def test_dates_in_a_zone():
 
 
 async def test_an_unknown_theme_falls_back_and_is_said():
-    app = MemtuiApp("x", opener=lambda *_: MemoryEngine(5), now=lambda: NOW_MS, look=Look(theme="papper"))
+    app = MemtuiApp(
+        "x", opener=lambda *_: MemoryEngine(5), now=lambda: NOW_MS, look=Appearance(theme="papper")
+    )
     async with app.run_test(size=(120, 36)) as pilot:
         await settle(pilot)
         assert app.theme == "deep-sea"
@@ -49,7 +51,7 @@ async def test_an_unknown_theme_falls_back_and_is_said():
 
 
 async def test_the_zone_reaches_the_detail():
-    look = Look(zone=ZoneInfo("Asia/Tokyo"))
+    look = Appearance(zone=ZoneInfo("Asia/Tokyo"))
     app = MemtuiApp("x", opener=lambda *_: MemoryEngine(5), now=lambda: NOW_MS, look=look)
     async with app.run_test(size=(200, 50)) as pilot:
         await settle(pilot)
@@ -58,11 +60,13 @@ async def test_the_zone_reaches_the_detail():
 
 
 def test_a_theme_chosen_in_the_app_counts_until_the_settings_ask_for_another():
-    left = Look.of(settings(theme="paper")).kept("ember", "browse")
-    again = Look.of(settings(theme="paper"), left)
+    left = Appearance.of(settings(theme="paper")).kept("ember", "browse")
+    again = Appearance.of(settings(theme="paper"), left)
     assert (again.theme, again.screen) == ("ember", "browse")
-    assert Look.of(settings(theme="mono"), left).theme == "mono"
-    assert Look.of(settings(), {"theme": 7, "theme_asked": "deep-sea", "screen": []}) == Look.of(settings())
+    assert Appearance.of(settings(theme="mono"), left).theme == "mono"
+    assert Appearance.of(settings(), {"theme": 7, "theme_asked": "deep-sea", "screen": []}) == Appearance.of(
+        settings()
+    )
 
 
 async def test_each_store_comes_back_with_the_screen_and_the_theme_it_was_left_with(tmp_path):
@@ -71,7 +75,7 @@ async def test_each_store_comes_back_with_the_screen_and_the_theme_it_was_left_w
     def again(store: str):
         engine = MemoryEngine(5)
         engine.name = store
-        return running(engine, kept=kept, look=Look.of(None, kept.read()), environ=states)
+        return running(engine, kept=kept, look=Appearance.of(None, kept.read()), environ=states)
 
     async with again("one") as (app, pilot):
         await press(pilot, "2", "f2")

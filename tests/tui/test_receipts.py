@@ -16,7 +16,7 @@ from memtui.tui.dialogs.find_list import FindList, ItemRows
 from memtui.tui.dialogs.sheet import Sheet
 from memtui.tui.paint.glyphs import UNICODE
 from memtui.tui.screens.compare.screen import CompareScreen
-from memtui.tui.screens.recall.prompt_block import Injected, injected_rows
+from memtui.tui.screens.recall.prompt_block import PromptBlockDialog, injected_rows
 from memtui.tui.screens.recall.receipts import file_name
 from memtui.tui.widgets.screen_bars import FlashLine
 from tests.conftest import NOW_MS
@@ -158,7 +158,7 @@ async def test_the_block_follows_the_settings_and_marks_what_is_cut(
     async with recalling(demo_engine) as (app, pilot, screen):
         await press(pilot, "I")
         view = app.screen
-        assert isinstance(view, Injected)
+        assert isinstance(view, PromptBlockDialog)
         assert view.found is not None
         assert f"about {view.found.tokens} tokens" in screen_text(app)
         assert "LEFT OUT" in screen_text(app)

@@ -61,5 +61,5 @@ def test_no_sign_means_two_states(glyphs: Glyphs) -> None:
 def test_the_signs_of_a_turn_differ_in_both_sets_of_characters() -> None:
     said = [sign for sign, _ in audit.SIGNS.values()]
     assert len(set(said)) == len(said)
-    assert all(sign.isascii() for sign in (each.translate(audit._ASCII) for each in said))
-    assert len({each.translate(audit._ASCII) for each in said}) == len(said)
+    assert all(sign.isascii() for sign in (each.translate(audit.ASCII_SIGNS) for each in said))
+    assert len({each.translate(audit.ASCII_SIGNS) for each in said}) == len(said)

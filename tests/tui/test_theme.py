@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from textual.color import Color
 
-from memtui.tui.appearance import Look
+from memtui.tui.appearance import Appearance
 from memtui.tui.theme.files import ThemeError, build_theme, load_themes, search_path
 from memtui.tui.theme.tokens import (
     NAMES,
@@ -159,7 +159,7 @@ def backgrounds(app) -> set[str]:
 async def test_a_theme_is_read_again_when_it_is_saved_and_a_mistake_changes_nothing(tmp_path: Path):
     file = tmp_path / "mine.toml"
     file.write_text(OWN.format(primary="#80c0ff", background="#101010"))
-    async with running(MemoryEngine(50), themes=tmp_path, look=Look(theme="mine")) as (app, pilot):
+    async with running(MemoryEngine(50), themes=tmp_path, look=Appearance(theme="mine")) as (app, pilot):
         await press(pilot, "2")
         assert "#101010" in backgrounds(app)
         file.write_text(OWN.format(primary="#80c0ff", background="#202020"))
@@ -177,7 +177,7 @@ async def test_a_theme_is_read_again_when_it_is_saved_and_a_mistake_changes_noth
 @pytest.mark.parametrize("name", ["deep-sea", "ansi"])
 async def test_without_colour_the_cursor_the_mark_and_the_tiers_are_still_there(name, monkeypatch):
     monkeypatch.setenv("NO_COLOR", "1")
-    async with running(MemoryEngine(50), (80, 24), look=Look(theme=name)) as (app, pilot):
+    async with running(MemoryEngine(50), (80, 24), look=Appearance(theme=name)) as (app, pilot):
         await press(pilot, "2", "space")
         strips = drawn(app)
         background = app.styles.background

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from memtui.engine.capture.conversation import Conversation, parse_conversations, read_conversations
     from memtui.engine.capture.funnel import (
         SETTINGS,
-        Day,
         Funnel,
+        FunnelDay,
         Loss,
         Otherwise,
         Run,
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from memtui.engine.capture.run_document import Again, document
     from memtui.engine.capture.session_turn import SessionBlock, note_block, session_block
     from memtui.engine.capture.statement import outcome_of, refusal_of, remember
-    from memtui.engine.capture.trace import Candidate, CaptureTrace, Text
+    from memtui.engine.capture.trace import CaptureCandidate, CaptureText, CaptureTrace
 
 __all__ = [
     "EVENTS",
@@ -58,19 +58,20 @@ __all__ = [
     "PRO",
     "SETTINGS",
     "Again",
-    "Candidate",
+    "CaptureCandidate",
     "CaptureCase",
     "CaptureCaseBook",
     "CaptureContext",
     "CaptureRequest",
+    "CaptureText",
     "CaptureTrace",
     "CaptureVerdict",
     "CaseResult",
     "CaseTrial",
     "Chat",
     "Conversation",
-    "Day",
     "Funnel",
+    "FunnelDay",
     "Inbox",
     "Item",
     "Live",
@@ -83,7 +84,6 @@ __all__ = [
     "Run",
     "Rung",
     "SessionBlock",
-    "Text",
     "capture",
     "capture_recipe",
     "case_of",
@@ -133,7 +133,7 @@ __getattr__ = lazy_names(
     __name__,
     {
         "Again": "memtui.engine.capture.run_document",
-        "Candidate": "memtui.engine.capture.trace",
+        "CaptureCandidate": "memtui.engine.capture.trace",
         "CaptureCase": "memtui.engine.capture.capture_cases",
         "CaptureCaseBook": "memtui.engine.capture.capture_cases",
         "CaptureContext": "memtui.engine.capture.recipes.base",
@@ -144,7 +144,7 @@ __getattr__ = lazy_names(
         "CaseTrial": "memtui.engine.capture.capture_cases",
         "Chat": "memtui.engine.capture.chat",
         "Conversation": "memtui.engine.capture.conversation",
-        "Day": "memtui.engine.capture.funnel",
+        "FunnelDay": "memtui.engine.capture.funnel",
         "EVENTS": "memtui.engine.capture.hook_events",
         "Funnel": "memtui.engine.capture.funnel",
         "Inbox": "memtui.engine.capture.inbox",
@@ -161,7 +161,7 @@ __getattr__ = lazy_names(
         "Rung": "memtui.engine.capture.lost_text",
         "Run": "memtui.engine.capture.funnel",
         "SETTINGS": "memtui.engine.capture.funnel",
-        "Text": "memtui.engine.capture.trace",
+        "CaptureText": "memtui.engine.capture.trace",
         "capture": "memtui.engine.capture.pipeline",
         "capture_recipe": "memtui.engine.capture.recipes.registry",
         "case_of": "memtui.engine.capture.capture_cases",

@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol
 Purpose = Literal["extract", "rejudge", "utility", "utility_batch", "dedup", "merge", "reflect", "upgrade"]
 
 
-class ChatError(Exception):
+class NoReplyError(Exception):
     """A call that brought no reply: the text says why, without any key. A recipe goes on without the answer."""
 
     def __init__(self, message: str, ms: float = 0.0, attempts: int = 1) -> None:
@@ -19,7 +19,7 @@ class ChatError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class ChatReply:
+class ModelReply:
     """What the model said. `text` is its content; `reasoning` what it put into the reasoning field instead."""
 
     text: str
@@ -39,17 +39,17 @@ class Chat(Protocol):
     configured one.
     """
 
-    def __call__(self, purpose: Purpose, parts: Mapping[str, Any], *, model: str | None = None) -> ChatReply:
-        """The reply. Raises ChatError when there is none."""
+    def __call__(self, purpose: Purpose, parts: Mapping[str, Any], *, model: str | None = None) -> ModelReply:
+        """The reply. Raises NoReplyError when there is none."""
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ModelCall:
     """One question to the model as the trace keeps it; `reply` is None where the call failed, `error` says why."""
 
     purpose: Purpose
     parts: Mapping[str, Any]
-    reply: ChatReply | None
+    reply: ModelReply | None
     error: str = ""
     model: str | None = None
     failed_ms: float = 0.0
@@ -77,21 +77,21 @@ class RecordingChat:
     """Asks another chat and keeps every question with its answer, in order: the replies of a recording."""
 
     chat: Chat
-    calls: list[Call] = field(default_factory=list)
+    calls: list[ModelCall] = field(default_factory=list)
 
-    def __call__(self, purpose: Purpose, parts: Mapping[str, Any], *, model: str | None = None) -> ChatReply:
+    def __call__(self, purpose: Purpose, parts: Mapping[str, Any], *, model: str | None = None) -> ModelReply:
         """The other chat's reply, kept."""
         try:
             reply = self.chat(purpose, parts, model=model)
-        except ChatError as error:
-            self.calls.append(Call(purpose, parts, None, str(error), model, error.ms, error.attempts))
+        except NoReplyError as error:
+            self.calls.append(ModelCall(purpose, parts, None, str(error), model, error.ms, error.attempts))
             raise
-        self.calls.append(Call(purpose, parts, reply, "", model))
+        self.calls.append(ModelCall(purpose, parts, reply, "", model))
         return reply
 
 
 @dataclass(slots=True)
-class Stopped:
+class StoppedModel:
     """A model that was stopped while it answered: the memories that it had named whole are its answer to the question
     that they are of, and there is no other."""
 
@@ -99,13 +99,13 @@ class Stopped:
     dump: Callable[[Any], str]
     """Writes an object as JSON text."""
 
-    def __call__(self, purpose: Purpose, parts: Mapping[str, Any], *, model: str | None = None) -> ChatReply:
-        """What was said of these parts. Raises ChatError for any other question."""
+    def __call__(self, purpose: Purpose, parts: Mapping[str, Any], *, model: str | None = None) -> ModelReply:
+        """What was said of these parts. Raises NoReplyError for any other question."""
         asked = {each["number"] for each in parts["messages"]} if purpose == "extract" else set()
         said = [each for each in self.memories if asked.intersection(_numbers(each))]
         if not said:
-            raise ChatError("the model was stopped before it got this far")
-        return ChatReply(self.dump({"memories": said}))
+            raise NoReplyError("the model was stopped before it got this far")
+        return ModelReply(self.dump({"memories": said}))
 
 
 def _numbers(memory: Mapping[str, Any]) -> list[int]:
@@ -126,21 +126,21 @@ class Replies:
     """Writes an object as JSON text."""
     played: dict[str, int] = field(default_factory=dict)
 
-    def __call__(self, purpose: Purpose, parts: Mapping[str, Any], *, model: str | None = None) -> ChatReply:
-        """The next recorded reply of this purpose. Raises ChatError where none is left or an error was recorded."""
+    def __call__(self, purpose: Purpose, parts: Mapping[str, Any], *, model: str | None = None) -> ModelReply:
+        """The next recorded reply of this purpose. Raises NoReplyError where none is left or an error was recorded."""
         index = self.played.get(purpose, 0)
         self.played[purpose] = index + 1
         listed = self.recorded.get(purpose, ())
         if index >= len(listed):
-            raise ChatError("no reply was recorded")
+            raise NoReplyError("no reply was recorded")
         reply = listed[index]
         if isinstance(reply, str):
-            return ChatReply(reply)
+            return ModelReply(reply)
         if isinstance(reply, Mapping) and set(reply) == {"error"}:
-            raise ChatError(str(reply["error"]))
+            raise NoReplyError(str(reply["error"]))
         if isinstance(reply, Mapping) and set(reply) == {"reasoning"}:
-            return ChatReply("", str(reply["reasoning"]))
-        return ChatReply(self.dump(reply))
+            return ModelReply("", str(reply["reasoning"]))
+        return ModelReply(self.dump(reply))
 
     @property
     def unused(self) -> dict[str, int]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from memtui.engine.capture.draft import Write, table_of
 from memtui.engine.capture.pipeline import folded
-from memtui.engine.capture.trace import Candidate, CaptureTrace
+from memtui.engine.capture.trace import CaptureCandidate, CaptureTrace
 from memtui.engine.changes.applied_state import AppliedState, whereabouts
 from memtui.engine.changes.change_set import ChangeSet, Outcome
 from memtui.engine.changes.journal import RowImages
@@ -78,7 +78,7 @@ def title(trace: CaptureTrace) -> str:
     return f"{counted(len(made), 'memory', 'memories')} captured" + (f": {', '.join(parts)}" if parts else "")
 
 
-def _line(candidate: Candidate) -> str:
+def _line(candidate: CaptureCandidate) -> str:
     return " ".join(candidate.abstract.split())
 
 

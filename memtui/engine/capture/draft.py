@@ -65,7 +65,7 @@ class Write:
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class VectorHit:
     """A row found by its vector: score = 1 / (1 + cosine distance)."""
 
     row: StoredRow
@@ -121,7 +121,7 @@ class Draft:
         min_score: float = 0.0,
         scopes: Sequence[str] | None = None,
         active_at: int | None = None,
-    ) -> list[Hit]:
+    ) -> list[VectorHit]:
         """The rows nearest to `vector`, nearest first, at most `limit` (1 to 20) of a score of at least `min_score`.
 
         `scopes` None is no filter, an empty one denies all. With `active_at` (milliseconds) rows that are not
@@ -158,7 +158,7 @@ class Draft:
                 continue
             if active_at is not None and not row.meta(active_at).active(active_at):
                 continue
-            hits.append(Hit(row, score))
+            hits.append(VectorHit(row, score))
             if len(hits) >= min(20, max(1, limit)):
                 break
         return hits

@@ -160,7 +160,7 @@ def otherwise(
 
 
 @dataclass(frozen=True, slots=True)
-class Day:
+class FunnelDay:
     """One day as the store and the plugin's audit file tell of it. `at_ms` is its beginning, in UTC."""
 
     at_ms: int
@@ -168,7 +168,7 @@ class Day:
     rejected: int
 
 
-def days(engine: Engine, count: int) -> tuple[Day, ...]:
+def days(engine: Engine, count: int) -> tuple[FunnelDay, ...]:
     """The last days, the oldest first: rows that a capture made, and candidates that the plugin's admission kept out.
 
     A table that does not tell how a row came to be gives every row that it got.
@@ -187,7 +187,7 @@ def days(engine: Engine, count: int) -> tuple[Day, ...]:
                 if _captured(row.get(columns.metadata) if columns.metadata else None):
                     made[int(row[columns.timestamp]) // DAY_MS] += 1
     out = Counter(each.at_ms // DAY_MS for each in Inbox(engine).items() if each.kind == "rejected")
-    return tuple(Day(day * DAY_MS, made[day], out[day]) for day in range(today - count + 1, today + 1))
+    return tuple(FunnelDay(day * DAY_MS, made[day], out[day]) for day in range(today - count + 1, today + 1))
 
 
 def _captured(metadata: Any) -> bool:

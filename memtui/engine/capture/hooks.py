@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 from memtui.engine.access import scope_of
 from memtui.engine.capture.conversation import read_conversations
 from memtui.engine.capture.live import Live
-from memtui.engine.capture.recipes.pro.injection import Injected, Pending
-from memtui.engine.capture.recipes.pro.queues import Queues, Said
+from memtui.engine.capture.recipes.pro.injection import InjectionMemory, Pending
+from memtui.engine.capture.recipes.pro.queues import QueuedTurn, Queues
 from memtui.engine.capture.recipes.pro.reflection import ErrorSignal, Reflected
 from memtui.engine.changes.write_access import ProcessLock
 from memtui.engine.clients.calls import Call, CallJournal, asked_of, masked
@@ -303,8 +303,8 @@ def read_kept(path: Path, live: Live) -> dict[str, Any]:
         queues = Queues(**given["queues"])
         for turns in (queues.recent, queues.deferred):
             for key, each in turns.items():
-                turns[key] = [Said(**turn) for turn in each]  # type: ignore[arg-type]
-        injected = Injected(**given["injected"])
+                turns[key] = [QueuedTurn(**turn) for turn in each]  # type: ignore[arg-type]
+        injected = InjectionMemory(**given["injected"])
         injected.pending = {key: Pending(**each) for key, each in injected.pending.items()}  # type: ignore[arg-type]
         reflected = Reflected(**given.get("reflected", {}))
         reflected.events = set(reflected.events)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from memtui.engine.capture.recipes.memtui.likeness import key_of
 from memtui.engine.capture.recipes.memtui.rows import new_row
 from memtui.engine.capture.recipes.memtui.texts import without_secrets
-from memtui.engine.capture.trace import Candidate, CaptureTrace
+from memtui.engine.capture.trace import CaptureCandidate, CaptureTrace
 from memtui.engine.catalog.types import ListQuery
 from memtui.engine.core.errors import MemtuiError, RefusedError, UsageError
 from memtui.engine.core.text import counted, one_line
@@ -187,7 +187,7 @@ class Inbox:
             now_ms=context.now_ms,
             vector=context.embed([wanted])[0],
         )
-        candidate = Candidate(
+        candidate = CaptureCandidate(
             item.category, wanted, decision="create", writes=(context.draft.add(row, "accepted"),)
         )
         trace = CaptureTrace("memtui", {}, context.now_ms, (), (candidate,))
@@ -258,7 +258,7 @@ _ORDER: Mapping[str, int] = {"unsure": 0, "rejected": 1, "pending": 2}
 _WAITS = ("unsure", "model failed")
 
 
-def _suggestion(trace: CaptureTrace, candidate: Candidate) -> Item:
+def _suggestion(trace: CaptureTrace, candidate: CaptureCandidate) -> Item:
     said = " / ".join(trace.texts[at].text for at in candidate.texts[:2])
     near = candidate.neighbours[0] if candidate.neighbours else None
     key = f"{trace.facts.get('scope')}\n{candidate.abstract}".encode("utf-8", "surrogatepass")

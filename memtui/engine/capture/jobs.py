@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from memtui.engine.access import ScopePolicy
 from memtui.engine.capture import job_faults
-from memtui.engine.capture.chat import Chat, ChatError
+from memtui.engine.capture.chat import Chat, NoReplyError
 from memtui.engine.capture.draft import StoredRow
 from memtui.engine.capture.pipeline import folded
 from memtui.engine.capture.recipes.base import CaptureContext
@@ -179,14 +179,14 @@ def plan_reflection(
 def reflector(chat: Chat, failures: list[str] | None = None) -> Callable[[Mapping[str, Any]], str]:
     """What asks a model for a reflection: the conversation and the errors of a request in, the report out.
 
-    Why it failed is added to `failures`; it raises ChatError then.
+    Why it failed is added to `failures`; it raises NoReplyError then.
     """
 
     def reflect(request: Mapping[str, Any]) -> str:
         parts = {key: request[key] for key in ("conversation", "error_hints")}
         try:
             return chat("reflect", parts).text
-        except ChatError as error:
+        except NoReplyError as error:
             if failures is not None:
                 failures.append(str(error))
             raise

@@ -12,12 +12,12 @@ from memtui.engine.access import ScopePolicy
 from memtui.engine.capture.chat import Chat
 from memtui.engine.capture.jobs import reflector, world_of
 from memtui.engine.capture.pipeline import folded
-from memtui.engine.capture.recipes.pro.injection import Injected
+from memtui.engine.capture.recipes.pro.injection import InjectionMemory
 from memtui.engine.capture.recipes.pro.plugin import Plugin, call_tool
 from memtui.engine.capture.recipes.pro.queues import Queues
 from memtui.engine.capture.recipes.pro.reflection import Reflected
 from memtui.engine.capture.recipes.pro.settings import ProSettings, plugin_config
-from memtui.engine.capture.recipes.pro.tools import Answer, Caller
+from memtui.engine.capture.recipes.pro.tools import Caller, ToolAnswer
 from memtui.engine.capture.recipes.pro.world import World
 from memtui.engine.changes.apply import ConflictError
 from memtui.engine.changes.change_set import ChangeSet
@@ -55,7 +55,7 @@ class Live:
     workspace: Path
     chat: Chat | None = None
     queues: Queues = field(default_factory=Queues)
-    injected: Injected = field(default_factory=Injected)
+    injected: InjectionMemory = field(default_factory=InjectionMemory)
     reflected: Reflected = field(default_factory=Reflected)
     reminders: set[str] = field(default_factory=set)
     agents: Sequence[Mapping[str, Any]] = ()
@@ -63,7 +63,7 @@ class Live:
     granted: ScopePolicy | None = None
     """What whoever calls may do, where a person said so: instead of the plugin's own rules."""
 
-    def call(self, name: str, agent: str, params: Mapping[str, Any]) -> Answer:
+    def call(self, name: str, agent: str, params: Mapping[str, Any]) -> ToolAnswer:
         """Call one of the plugin's tools. Raises RefusedError for a file outside of the workspace."""
         left = TRIES
         while True:

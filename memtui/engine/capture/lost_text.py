@@ -11,7 +11,7 @@ from memtui.engine.capture.recipes.base import CaptureContext, CaptureRecipe, Ca
 from memtui.engine.capture.recipes.memtui.likeness import key_of, share
 from memtui.engine.capture.recipes.memtui.texts import content_text, masked
 from memtui.engine.capture.recipes.registry import capture_recipe
-from memtui.engine.capture.trace import Candidate, CaptureTrace, Message, Text
+from memtui.engine.capture.trace import CaptureCandidate, CaptureText, CaptureTrace, Message
 from memtui.engine.core.errors import UsageError
 
 
@@ -122,7 +122,7 @@ def why_not(
 
 
 def _ladder(
-    recipe: CaptureRecipe, text: Text, made: list[Candidate], later: Mapping[str, Text]
+    recipe: CaptureRecipe, text: CaptureText, made: list[CaptureCandidate], later: Mapping[str, CaptureText]
 ) -> tuple[Rung, ...]:
     """The gates of a text in order, the one that stopped it named with its numbers.
 
@@ -146,7 +146,7 @@ def _ladder(
     return tuple(rungs)
 
 
-def _said(text: Text) -> str:
+def _said(text: CaptureText) -> str:
     numbers = f" ({text.value} of {text.limit})" if text.limit is not None else ""
     return f"{text.gate}{numbers}: {text.reason}" if text.reason else f"{text.gate}{numbers}"
 
@@ -164,9 +164,9 @@ class _Trials:
     fresh: Callable[[], CaptureContext]
     settings: Mapping[str, Any]
     found: list[Remedy]
-    later: dict[str, Text]
+    later: dict[str, CaptureText]
 
-    def settings_of(self, text: Text, changes: Mapping[str, Any], trace: CaptureTrace) -> None:
+    def settings_of(self, text: CaptureText, changes: Mapping[str, Any], trace: CaptureTrace) -> None:
         """Try each setting of the gate that stopped `text`, then those of the gate that stops it next."""
         for setting, value in _settings_for(text, trace):
             if setting in changes:
@@ -225,12 +225,12 @@ def _set(config: Mapping[str, Any], names: list[str], value: Any) -> dict[str, A
 
 def _remedies(
     at: int,
-    text: Text,
-    made: list[Candidate],
+    text: CaptureText,
+    made: list[CaptureCandidate],
     trace: CaptureTrace,
     request: CaptureRequest,
     fresh: Callable[[], CaptureContext],
-) -> tuple[list[Remedy], dict[str, Text]]:
+) -> tuple[list[Remedy], dict[str, CaptureText]]:
     trials = _Trials(at, request, fresh, trace.settings, [], {})
     trials.settings_of(text, {}, trace)
     found = trials.found
@@ -278,7 +278,7 @@ _BY_WORDS = (
 )
 
 
-def _settings_for(text: Text, trace: CaptureTrace) -> list[tuple[str, Any]]:
+def _settings_for(text: CaptureText, trace: CaptureTrace) -> list[tuple[str, Any]]:
     """The settings that belong to a gate, the nearest value first."""
     gate, settings = text.gate, trace.settings
     if (own := capture_recipe(trace.recipe).settings_for) is not None:

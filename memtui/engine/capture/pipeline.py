@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine.capture.chat import Stopped
+from memtui.engine.capture.chat import StoppedModel
 from memtui.engine.capture.draft import StoredRow, Write, table_of
 from memtui.engine.capture.recipes.base import CaptureContext, CaptureRequest
 from memtui.engine.capture.recipes.registry import capture_recipe
-from memtui.engine.capture.trace import Candidate, CaptureTrace
+from memtui.engine.capture.trace import CaptureCandidate, CaptureTrace
 from memtui.engine.changes.change_set import Change, ChangeSet, Edit
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def stopped(
     request: CaptureRequest, context: CaptureContext, memories: Sequence[Mapping[str, Any]]
 ) -> CaptureTrace:
     """A run whose model was stopped while it answered: what it had named whole is decided, every other text waits."""
-    trace = capture(request, replace(context, chat=Stopped(memories, json.dumps)))
+    trace = capture(request, replace(context, chat=StoppedModel(memories, json.dumps)))
     why = "the model was stopped before it got this far"
     texts = tuple(
         replace(text, fate="deferred", gate="model failed", reason=why)
@@ -75,7 +75,7 @@ def change_sets(trace: CaptureTrace, store: Store) -> Iterator[ChangeSet]:
             yield ChangeSet("capture", _title(candidate), changes, store.version)
 
 
-def _title(candidate: Candidate) -> str:
+def _title(candidate: CaptureCandidate) -> str:
     line = " ".join(candidate.abstract.split())
     return f"captured ({candidate.decision}): {line}"
 

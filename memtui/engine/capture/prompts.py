@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from memtui.engine.capture.chat import ChatError, ChatReply, Purpose
+from memtui.engine.capture.chat import ModelReply, NoReplyError, Purpose
 from memtui.engine.core.progress import CancelToken
 from memtui.engine.providers import chat as providers
 
@@ -147,8 +147,8 @@ class ModelChat:
         self._client, self._prompts = client, prompts
         self._on_text, self._on_wait, self._cancel = on_text, on_wait, cancel
 
-    def __call__(self, purpose: Purpose, parts: Mapping[str, Any], *, model: str | None = None) -> ChatReply:
-        """The reply. Raises ChatError when there is none, Cancelled when a person stopped it."""
+    def __call__(self, purpose: Purpose, parts: Mapping[str, Any], *, model: str | None = None) -> ModelReply:
+        """The reply. Raises NoReplyError when there is none, Cancelled when a person stopped it."""
         prompt = self._prompts[purpose]
         heard = self._on_text
         if heard is not None:
@@ -164,6 +164,6 @@ class ModelChat:
                 cancel=self._cancel,
             )
         except providers.ChatError as error:
-            raise ChatError(str(error), error.call.ms, error.call.attempts) from None
+            raise NoReplyError(str(error), error.call.ms, error.call.attempts) from None
         call = reply.call
-        return ChatReply(reply.text, "", call.model, call.tokens_in, call.tokens_out, call.ms, call.cost)
+        return ModelReply(reply.text, "", call.model, call.tokens_in, call.tokens_out, call.ms, call.cost)

@@ -15,7 +15,7 @@ from memtui.engine.capture.trace import CaptureTrace
 if TYPE_CHECKING:
     from memtui.engine.capture.draft import Write
     from memtui.engine.capture.recipes.base import CaptureContext, CaptureRequest
-    from memtui.engine.capture.trace import Candidate
+    from memtui.engine.capture.trace import CaptureCandidate
 
 MOST_PROVEN = 500
 """Texts of a run up to which it is run a second time to prove it."""
@@ -100,7 +100,7 @@ def _parts(trace: CaptureTrace) -> dict[str, list[str]]:
     }
 
 
-def _candidate(each: Candidate) -> dict[str, Any]:
+def _candidate(each: CaptureCandidate) -> dict[str, Any]:
     own = {
         name: getattr(each, name) for name in ("overview", "grounding", "register", "texts", "context", "raw")
     }
@@ -143,7 +143,7 @@ def faults_of(trace: CaptureTrace) -> Iterator[str]:
             yield f"{where}: {fault}"
 
 
-def _admission(candidate: Candidate) -> Iterator[str]:
+def _admission(candidate: CaptureCandidate) -> Iterator[str]:
     audit = candidate.admission
     if audit is None:
         return
@@ -169,7 +169,7 @@ def _admission(candidate: Candidate) -> Iterator[str]:
         yield "its reason names another score"
 
 
-def _neighbours(candidate: Candidate) -> Iterator[str]:
+def _neighbours(candidate: CaptureCandidate) -> Iterator[str]:
     scores = [each.score for each in candidate.neighbours]
     if any(not 0 < score <= 1 + 1e-6 for score in scores):
         yield "a neighbour's score lies outside of 0 to 1"
@@ -177,7 +177,7 @@ def _neighbours(candidate: Candidate) -> Iterator[str]:
         yield "its neighbours are not in the order of their scores"
 
 
-def _rows(candidate: Candidate, now_ms: int) -> Iterator[str]:
+def _rows(candidate: CaptureCandidate, now_ms: int) -> Iterator[str]:
     made = {write.row.id for write in candidate.writes if write.op == "add"}
     if candidate.decision in ("skip", "reject", "drop") and candidate.writes:
         yield f"it is a {candidate.decision} and writes"

@@ -9,7 +9,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from memtui.engine.capture.chat import Call, ChatReply
+from memtui.engine.capture.chat import ModelCall, ModelReply
 from memtui.engine.capture.draft import StoredRow
 from memtui.engine.capture.pipeline import capture
 from memtui.engine.capture.recipes.base import CaptureContext, CaptureRequest
@@ -28,7 +28,7 @@ class Recording:
     """What a run was given and what a model said; secrets are masked in it."""
 
     request: CaptureRequest
-    calls: tuple[Call, ...]
+    calls: tuple[ModelCall, ...]
     now_ms: int
     kept: tuple[str, ...]
     """The statements that were stored."""
@@ -176,13 +176,13 @@ def messages_of(value: Mapping[str, Any]) -> list[Message]:
     return [Message(each["role"], each["content"], each.get("id"), each.get("at_ms")) for each in told]
 
 
-def calls_of(value: Mapping[str, Any]) -> tuple[Call, ...]:
+def calls_of(value: Mapping[str, Any]) -> tuple[ModelCall, ...]:
     """The questions of a recording that was made here, with what the model answered."""
     return tuple(
-        Call(
+        ModelCall(
             each["purpose"],
             each["parts"],
-            None if each["reply"] is None else ChatReply(each["reply"]),
+            None if each["reply"] is None else ModelReply(each["reply"]),
             each.get("error") or "",
         )
         for each in value["calls"]
@@ -190,7 +190,7 @@ def calls_of(value: Mapping[str, Any]) -> tuple[Call, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class WhatIf:
+class RecordedWhatIf:
     """A run under other settings beside the one that was recorded."""
 
     settings: Mapping[str, Any]
@@ -203,7 +203,9 @@ class WhatIf:
     """Questions that nobody has asked a model yet: what they would bring is not known."""
 
 
-def replay(recording: Recording, settings: Mapping[str, Any], fresh: Callable[[], CaptureContext]) -> WhatIf:
+def replay(
+    recording: Recording, settings: Mapping[str, Any], fresh: Callable[[], CaptureContext]
+) -> RecordedWhatIf:
     """Run a recording under other settings; the model's answers are taken from it, none is asked for."""
     answers = Again(recording.calls)
     context = fresh()
@@ -212,7 +214,7 @@ def replay(recording: Recording, settings: Mapping[str, Any], fresh: Callable[[]
     kept = [each.abstract for each in trace.candidates if each.writes]
     before = {key_of(each) for each in recording.kept}
     after = {key_of(each) for each in kept}
-    return WhatIf(
+    return RecordedWhatIf(
         settings,
         trace,
         len(recording.kept),

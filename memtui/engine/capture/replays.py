@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.access import ScopePolicy
-from memtui.engine.capture.chat import ChatError, Replies
+from memtui.engine.capture.chat import NoReplyError, Replies
 from memtui.engine.capture.draft import Draft, StoredRow
 from memtui.engine.capture.recipes.base import CaptureContext, CaptureRequest
 from memtui.engine.capture.recipes.pro import injection, learning_tools, reflection
@@ -121,7 +121,7 @@ def replay(
     `config` replaces the recording's own settings key by key. Only inputs of the recording are read.
     """
     with tempfile.TemporaryDirectory(prefix="memtui-replay-", ignore_cleanup_errors=True) as folder:
-        return Replay(recording, config or {}, prototypes, Path(folder)).run()
+        return RecordingReplay(recording, config or {}, prototypes, Path(folder)).run()
 
 
 class _Vectors:
@@ -162,7 +162,7 @@ class _Vectors:
         return [] if vector is None else self._texts.get(vector.tobytes(), [])
 
 
-class Replay:
+class RecordingReplay:
     """A recording being played on a store made for it below `folder`."""
 
     def __init__(
@@ -284,10 +284,10 @@ class Replay:
 
     def _reflect(self, request: Mapping[str, Any]) -> str:
         if not self.reflections:
-            raise ChatError("no reply was recorded")
+            raise NoReplyError("no reply was recorded")
         reply = self.reflections.pop(0)
         if "error" in reply:
-            raise ChatError(str(reply["error"]))
+            raise NoReplyError(str(reply["error"]))
         return str(reply["text"])
 
     def left(self) -> dict[str, Any]:

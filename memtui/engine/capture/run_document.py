@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine.capture.chat import Call, ChatError, ChatReply, Purpose
+from memtui.engine.capture.chat import ModelCall, ModelReply, NoReplyError, Purpose
 from memtui.engine.capture.commits import last_writes
 from memtui.engine.capture.draft import Write
 from memtui.engine.capture.recipes.memtui.texts import masked
@@ -56,19 +56,19 @@ def _row(write: Write, now_ms: int) -> dict[str, Any]:
 class Again:
     """Answers from the calls of a run: of each purpose the same ones in the same order, and none that is new."""
 
-    calls: tuple[Call, ...]
+    calls: tuple[ModelCall, ...]
     missing: int = 0
     """Questions that the recording has no answer to."""
     _next: dict[str, int] | None = None
 
-    def __call__(self, purpose: Purpose, parts: Mapping[str, Any], *, model: str | None = None) -> ChatReply:
-        """The recorded answer to the very question; ChatError where that was never asked."""
+    def __call__(self, purpose: Purpose, parts: Mapping[str, Any], *, model: str | None = None) -> ModelReply:
+        """The recorded answer to the very question; NoReplyError where that was never asked."""
         asked = json.dumps(parts, ensure_ascii=False, sort_keys=True, default=str)
         for call in self.calls:
             known = json.dumps(call.parts, ensure_ascii=False, sort_keys=True, default=str)
             if call.purpose == purpose and known == asked:
                 if call.reply is None:
-                    raise ChatError(call.error or "the recorded call failed")
+                    raise NoReplyError(call.error or "the recorded call failed")
                 return call.reply
         self.missing += 1
-        raise ChatError("not known: this would be a new question to the model")
+        raise NoReplyError("not known: this would be a new question to the model")

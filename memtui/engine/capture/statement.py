@@ -9,7 +9,7 @@ from memtui.engine.capture.recipes.base import CaptureContext
 from memtui.engine.capture.recipes.memtui.decide import Decider
 from memtui.engine.capture.recipes.memtui.run import embedded
 from memtui.engine.capture.recipes.memtui.texts import Statement, category_of, without_secrets
-from memtui.engine.capture.trace import Candidate, CaptureTrace, Text
+from memtui.engine.capture.trace import CaptureCandidate, CaptureText, CaptureTrace
 from memtui.engine.core.content_rules import instruction_like, noise_rule
 from memtui.engine.core.text import clean
 from memtui.engine.metadata.categories import STORAGE
@@ -40,7 +40,7 @@ def remember(
     trace = CaptureTrace("memtui", {}, context.now_ms, (), facts={"scope": scope})
     if why is not None:
         gate, reason = why
-        rejected = Candidate(category, "", decision="reject", gate=gate, reason=reason)
+        rejected = CaptureCandidate(category, "", decision="reject", gate=gate, reason=reason)
         return replace(trace, candidates=(rejected,))
     decider = Decider(
         context.draft,
@@ -56,7 +56,7 @@ def remember(
     vectors, warnings = embedded(context, [stated])
     candidates = decider.all([statement], vectors)
     candidates = [_named(candidate, category, importance) for candidate in candidates]
-    shown = Text(stated, "user", fate="kept")
+    shown = CaptureText(stated, "user", fate="kept")
     return replace(trace, texts=(shown,), candidates=tuple(candidates), warnings=warnings)
 
 
@@ -76,7 +76,7 @@ def refusal_of(text: str) -> tuple[str, str] | None:
     return None
 
 
-def _named(candidate: Candidate, category: str, importance: float | None) -> Candidate:
+def _named(candidate: CaptureCandidate, category: str, importance: float | None) -> CaptureCandidate:
     """With the category that was named, so that it is found under that word, and the importance that was given."""
     given: dict[str, Any] = {"category": category} if category in STORAGE else {}
     if importance is not None:

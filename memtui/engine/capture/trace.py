@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from memtui.engine.capture.chat import Call
+from memtui.engine.capture.chat import ModelCall
 from memtui.engine.capture.draft import Write
 from memtui.engine.capture.stages.cleaning import message_texts, said_in
 
@@ -47,7 +47,7 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class CaptureText:
     """One text of the conversation and what became of it.
 
     `gate` is the rule that decided, `value` what it measured and `limit` what it compared with; empty and None
@@ -82,7 +82,7 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
-class Neighbour:
+class CaptureNeighbour:
     """A stored memory near a candidate: its score s = 1 / (2 - cosine), and its text."""
 
     id: str
@@ -91,7 +91,7 @@ class Neighbour:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class CaptureCandidate:
     """One memory that was proposed, and what was decided about it.
 
     `match` is the memory that the decision is about. `gate` names the rule that dropped or rejected it.
@@ -112,7 +112,7 @@ class Candidate:
     reason: str = ""
     context: str | None = None
     admission: Mapping[str, Any] | None = None
-    neighbours: tuple[Neighbour, ...] = ()
+    neighbours: tuple[CaptureNeighbour, ...] = ()
     raw: Any = None
     writes: tuple[Write, ...] = ()
 
@@ -138,9 +138,9 @@ class CaptureTrace:
     recipe: str
     settings: Mapping[str, Any]
     now_ms: int
-    texts: tuple[Text, ...]
-    candidates: tuple[Candidate, ...] = ()
-    calls: tuple[Call, ...] = ()
+    texts: tuple[CaptureText, ...]
+    candidates: tuple[CaptureCandidate, ...] = ()
+    calls: tuple[ModelCall, ...] = ()
     files: tuple[FileWrite, ...] = ()
     warnings: tuple[str, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from memtui.engine.core.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from memtui.engine.catalog.completion import Proposal, complete_in
+    from memtui.engine.catalog.completion import CompletionItem, complete_in
     from memtui.engine.catalog.similar import Neighbour
     from memtui.engine.catalog.types import AGES, SORT_KEYS
     from memtui.engine.catalog.views import select_ids
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 __all__ = [
     "AGES",
     "SORT_KEYS",
+    "CompletionItem",
     "Neighbour",
-    "Proposal",
     "complete_in",
     "select_ids",
 ]
@@ -26,7 +26,7 @@ __getattr__ = lazy_names(
     {
         "AGES": "memtui.engine.catalog.types",
         "Neighbour": "memtui.engine.catalog.similar",
-        "Proposal": "memtui.engine.catalog.completion",
+        "CompletionItem": "memtui.engine.catalog.completion",
         "SORT_KEYS": "memtui.engine.catalog.types",
         "complete_in": "memtui.engine.catalog.completion",
         "select_ids": "memtui.engine.catalog.views",

@@ -41,7 +41,7 @@ EXAMPLES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Proposal:
+class CompletionItem:
     """One completion: what to insert for `Completion.span`, a line of help, and how many rows have it."""
 
     insert: str
@@ -54,7 +54,7 @@ class Completion:
     """What may replace the characters of `span`, best first; nothing when the cursor is inside a text."""
 
     span: TextSpan
-    proposals: tuple[Proposal, ...]
+    proposals: tuple[CompletionItem, ...]
 
 
 def complete(text: str, cursor: int, context: FilterContext | None = None) -> Completion:
@@ -78,7 +78,9 @@ def complete(text: str, cursor: int, context: FilterContext | None = None) -> Co
         case "value":
             return Completion(token.span, tuple(_values(tokens, here[-1], written, context)))
         case "name":
-            return Completion(token.span, tuple(Proposal(spec.name, spec.help) for spec in _fields(written)))
+            return Completion(
+                token.span, tuple(CompletionItem(spec.name, spec.help) for spec in _fields(written))
+            )
         case "word":
             return Completion(token.span, (*_names(written), *_terms(written, context)))
         case _:
@@ -97,23 +99,27 @@ def _fields(written: str) -> list[FieldSpec]:
     return list(dict.fromkeys(spec for name, spec in NAMES.items() if name.startswith(written)))
 
 
-def _names(written: str) -> list[Proposal]:
-    return [Proposal(f"{spec.name}:", f"{spec.help}, as in {spec.example}") for spec in _fields(written)]
+def _names(written: str) -> list[CompletionItem]:
+    return [
+        CompletionItem(f"{spec.name}:", f"{spec.help}, as in {spec.example}") for spec in _fields(written)
+    ]
 
 
-def _terms(written: str, context: FilterContext | None) -> list[Proposal]:
+def _terms(written: str, context: FilterContext | None) -> list[CompletionItem]:
     """Whole terms whose value begins as written: `core` is `tier:core`, `agent` is `scope:agent:…`."""
     if len(written) < 2:
         return []
     return [
-        Proposal(f"{name}:{literal(value)}", describe(name, value), count)
+        CompletionItem(f"{name}:{literal(value)}", describe(name, value), count)
         for name in ("tier", "is", "has", "state", "cat", "scope", "meta")
         for value, count in known_values(name, context)
         if value.lower().startswith(written)
     ][:MOST]
 
 
-def _values(tokens: list[Token], at: int, written: str, context: FilterContext | None) -> list[Proposal]:
+def _values(
+    tokens: list[Token], at: int, written: str, context: FilterContext | None
+) -> list[CompletionItem]:
     """Values for the value token number `at`, of which `written` stands before the cursor."""
     op = max(i for i in range(at) if tokens[i].kind == "op")
     spec = NAMES.get(tokens[op - 1].text.lower())
@@ -123,7 +129,7 @@ def _values(tokens: list[Token], at: int, written: str, context: FilterContext |
     taken = {token.text for token in listed if token is not tokens[at]}
     ranges = tokens[op].text in (":", "=", "!=")
     return [
-        Proposal(literal(each), describe(spec.name, each), count)
+        CompletionItem(literal(each), describe(spec.name, each), count)
         for each, count in known_values(spec.name, context)
         if each.lower().startswith(written.lstrip('"')) and each not in taken and (ranges or ".." not in each)
     ][:MOST]

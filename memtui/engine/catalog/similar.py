@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from memtui.engine.store.snapshot import Snapshot
     from memtui.engine.store.table import Store
-    from memtui.engine.store.vector_matrix import VectorMatrix as HeldVectors
+    from memtui.engine.store.vector_matrix import VectorMatrix
 
 
 _VECTOR_BYTES = 16 << 20
@@ -186,7 +186,7 @@ class VectorBlock:
     usable: NDArray[np.bool_]
 
 
-class VectorMatrix:
+class VectorColumn:
     """The vector column of `pin`. Kept in memory from the first question on, unless it is too large for that."""
 
     def __init__(self, pin: Snapshot) -> None:
@@ -235,7 +235,7 @@ def _block(row_ids: Any, column: Any) -> VectorBlock:
     return VectorBlock(row_ids.to_numpy(), vectors, norms, usable & np.isfinite(norms))
 
 
-def _of_far(held: HeldVectors | None) -> VectorBlock | None:
+def _of_far(held: VectorMatrix | None) -> VectorBlock | None:
     """Vectors in memory as a block: rows without a usable one, zero ones too, count as no vectors."""
     if held is None:
         return None

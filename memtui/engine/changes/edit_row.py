@@ -10,7 +10,7 @@ from memtui.engine.changes.change_set import COUNTERS, Change, Conflict, Edit
 from memtui.engine.core.memory import Memory
 from memtui.engine.dialects.base import Dialect
 from memtui.engine.metadata.categories import TEMPORAL_VERSIONED
-from memtui.engine.metadata.json_patch import REMOVED, Member, dump, members
+from memtui.engine.metadata.json_patch import REMOVED, JsonMember, dump, members
 from memtui.engine.metadata.json_patch import patch as edited
 from memtui.engine.metadata.read import fact_key
 from memtui.engine.store.row_values import same
@@ -189,7 +189,7 @@ def change_of(
 ) -> Change | Conflict | None:
     """The change that a patch makes, None when all is so already, a conflict where it cannot be made."""
     columns = {name: value for name, value in patch.columns.items() if not same(row.values.get(name), value)}
-    stored, there = "{}", list[Member]()
+    stored, there = "{}", list[JsonMember]()
     texts: dict[str, str] = {}
     metadata: dict[str, Any] = {}
     if patch.metadata:

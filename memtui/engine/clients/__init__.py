@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from memtui.engine.core.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from memtui.engine.clients.activity import Activity, Day, activities, day_of_calls
+    from memtui.engine.clients.activity import Activity, CallCounts, activities, day_of_calls
     from memtui.engine.clients.calls import (
         UNANSWERED,
         Call,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         is_loopback,
         place_of,
     )
-    from memtui.engine.clients.reach import Reach
+    from memtui.engine.clients.reach import ClientReach
     from memtui.engine.clients.register import Client, ClientRegister, RateLimit
 
 __all__ = [
@@ -38,12 +38,12 @@ __all__ = [
     "WHERE",
     "Activity",
     "Call",
+    "CallCounts",
     "CallJournal",
     "Client",
+    "ClientReach",
     "ClientRegister",
-    "Day",
     "RateLimit",
-    "Reach",
     "Via",
     "activities",
     "asked_of",
@@ -66,12 +66,12 @@ __getattr__ = lazy_names(
         "CallJournal": "memtui.engine.clients.calls",
         "Client": "memtui.engine.clients.register",
         "ClientRegister": "memtui.engine.clients.register",
-        "Day": "memtui.engine.clients.activity",
+        "CallCounts": "memtui.engine.clients.activity",
         "HOSTS": "memtui.engine.clients.hosts",
         "TOKEN": "memtui.engine.clients.hosts",
         "RateLimit": "memtui.engine.clients.register",
         "UNANSWERED": "memtui.engine.clients.calls",
-        "Reach": "memtui.engine.clients.reach",
+        "ClientReach": "memtui.engine.clients.reach",
         "Via": "memtui.engine.clients.calls",
         "WHERE": "memtui.engine.clients.hosts",
         "activities": "memtui.engine.clients.activity",

@@ -32,7 +32,7 @@ class Activity:
 
 
 @dataclass(frozen=True, slots=True)
-class Day:
+class CallCounts:
     """The calls since a moment in numbers."""
 
     calls: int
@@ -70,7 +70,7 @@ def activities(calls: Sequence[Call], *, now_ms: int, window_ms: int = HOUR_MS) 
     return sorted(found, key=lambda each: (-each.last_ms, each.client))
 
 
-def day_of_calls(calls: Sequence[Call], *, now_ms: int, since_ms: int) -> Day:
+def day_of_calls(calls: Sequence[Call], *, now_ms: int, since_ms: int) -> CallCounts:
     """The calls from `since_ms` to `now_ms` (milliseconds since the epoch) in numbers."""
     of_day = [each for each in calls if since_ms <= each.time_ms <= now_ms]
     refused: dict[str, int] = {}
@@ -81,7 +81,7 @@ def day_of_calls(calls: Sequence[Call], *, now_ms: int, since_ms: int) -> Day:
     confirmed = {
         each.asked for each in of_day if each.outcome in ("updated", "archived", "deleted", "superseded")
     }
-    return Day(
+    return CallCounts(
         len(of_day),
         sum(_stored(each) for each in of_day),
         sum(len(each.ids) for each in of_day if each.outcome == "injected"),

@@ -29,7 +29,7 @@ class Scoped(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class ClientReach:
     """The rows that a client meets. In tables whose rows have an owner, `agent:x` are the rows of x.
 
     `agent` empty and `reads` None: a person's own client, which reads everything. `reads` are the scopes that a

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from memtui.engine.configuration.file import REMOVED, Configuration, open_config
     from memtui.engine.configuration.flight import Flight, fly
     from memtui.engine.configuration.key_checks import WORD, KeyCheck, KeyResult, checks_for, run_checks
-    from memtui.engine.configuration.options import OPTIONS, Option, option
+    from memtui.engine.configuration.options import OPTIONS, ConfigOption, option
     from memtui.engine.configuration.plans import (
         PLANS,
         ConfigPlan,
@@ -50,6 +50,7 @@ __all__ = [
     "REMOVED",
     "WORD",
     "ConfigDraft",
+    "ConfigOption",
     "ConfigPlan",
     "ConfigRecord",
     "Configuration",
@@ -58,7 +59,6 @@ __all__ = [
     "KeyCheck",
     "KeyResult",
     "ListPlace",
-    "Option",
     "Problem",
     "SettingChange",
     "access_under",
@@ -111,7 +111,7 @@ __getattr__ = lazy_names(
         "change_to": "memtui.engine.configuration.plans",
         "settings_under": "memtui.engine.configuration.plans",
         "OPTIONS": "memtui.engine.configuration.options",
-        "Option": "memtui.engine.configuration.options",
+        "ConfigOption": "memtui.engine.configuration.options",
         "option": "memtui.engine.configuration.options",
         "setting_path": "memtui.engine.configuration.plans",
         "value_at": "memtui.engine.configuration.plans",

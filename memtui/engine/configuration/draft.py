@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from memtui.engine.configuration.consequences import Consequence, consequences_of
 from memtui.engine.configuration.file import REMOVED, Configuration
 from memtui.engine.configuration.key_checks import KeyCheck, checks_for
-from memtui.engine.configuration.options import Option
+from memtui.engine.configuration.options import ConfigOption
 from memtui.engine.configuration.plans import (
     ConfigPlan,
     SettingChange,
@@ -108,7 +108,7 @@ def draft_plan(
     )
 
 
-def plan_option(config: Configuration, option: Option, value: Any) -> tuple[SettingChange, ...]:
+def plan_option(config: Configuration, option: ConfigOption, value: Any) -> tuple[SettingChange, ...]:
     """Plan one setting; REMOVED takes it out, so that the default counts. Empty where it is so already.
 
     Raises UsageError for a key that is written out.

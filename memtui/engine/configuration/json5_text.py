@@ -41,7 +41,7 @@ class Json5Error(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class Json5Member:
     """One key and its value in an object, keys as often as they stand there."""
 
     key: str
@@ -57,10 +57,10 @@ class Node:
     start: int
     end: int
     value: Any = None
-    members: tuple[Member, ...] = ()
+    members: tuple[Json5Member, ...] = ()
     items: tuple[Node, ...] = ()
 
-    def member(self, key: str) -> Member | None:
+    def member(self, key: str) -> Json5Member | None:
         """The member with this key; of several the last, which is the one that counts."""
         return next((each for each in reversed(self.members) if each.key == key), None)
 
@@ -118,7 +118,7 @@ class _Reader:
     def object(self) -> Node:
         start = self.at
         self.at += 1
-        members: list[Member] = []
+        members: list[Json5Member] = []
         while True:
             self.space()
             if self.peek("}"):
@@ -128,7 +128,7 @@ class _Reader:
             self.space()
             if not self.peek(":"):
                 raise self.fail("a colon is missing")
-            members.append(Member(key, begun, self.value()))
+            members.append(Json5Member(key, begun, self.value()))
             self.space()
             if not self.peek(",") and self.text[self.at : self.at + 1] != "}":
                 raise self.fail("a comma or } is missing")
@@ -321,7 +321,7 @@ def remove_value(text: str, path: Sequence[str]) -> str:
     The comma that belonged to it goes with it, its own line where it stood alone; comments stay.
     """
     node = parse(text)
-    member: Member | None = None
+    member: Json5Member | None = None
     owner = node
     for key in path:
         if node.kind != "object" or (member := node.member(key)) is None:

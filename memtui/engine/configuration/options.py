@@ -16,7 +16,7 @@ Kind = Literal["text", "number", "whole", "yes-no", "choice", "texts", "key", "o
 
 
 @dataclass(frozen=True, slots=True)
-class Option:
+class ConfigOption:
     """One setting. `low` and `high` are its range; `note` says what a person would not expect."""
 
     path: str
@@ -100,26 +100,28 @@ _DREAM = "read only while dreaming is on"
 
 def _number(
     path: str, default: Any, low: float | None, high: float | None, meaning: str = "", note: str = ""
-) -> Option:
-    return Option(path, "number", default, low, high, meaning=meaning, note=note)
+) -> ConfigOption:
+    return ConfigOption(path, "number", default, low, high, meaning=meaning, note=note)
 
 
 def _whole(
     path: str, default: Any, low: float | None, high: float | None, meaning: str = "", note: str = ""
-) -> Option:
-    return Option(path, "whole", default, low, high, meaning=meaning, note=note)
+) -> ConfigOption:
+    return ConfigOption(path, "whole", default, low, high, meaning=meaning, note=note)
 
 
-def _yes(path: str, default: Any, meaning: str = "", note: str = "") -> Option:
-    return Option(path, "yes-no", default, meaning=meaning, note=note)
+def _yes(path: str, default: Any, meaning: str = "", note: str = "") -> ConfigOption:
+    return ConfigOption(path, "yes-no", default, meaning=meaning, note=note)
 
 
-def _text(path: str, default: Any = None, meaning: str = "", note: str = "") -> Option:
-    return Option(path, "text", default, meaning=meaning, note=note)
+def _text(path: str, default: Any = None, meaning: str = "", note: str = "") -> ConfigOption:
+    return ConfigOption(path, "text", default, meaning=meaning, note=note)
 
 
-def _choice(path: str, default: Any, choices: tuple[str, ...], meaning: str = "", note: str = "") -> Option:
-    return Option(path, "choice", default, choices=choices, meaning=meaning, note=note)
+def _choice(
+    path: str, default: Any, choices: tuple[str, ...], meaning: str = "", note: str = ""
+) -> ConfigOption:
+    return ConfigOption(path, "choice", default, choices=choices, meaning=meaning, note=note)
 
 
 _REDIS = "memtui only reads a store whose writers lock by Redis"
@@ -141,7 +143,7 @@ _BLOCK = (
 )
 
 
-def _execution(lead: str) -> tuple[Option, ...]:
+def _execution(lead: str) -> tuple[ConfigOption, ...]:
     """How a phase of dreaming asks its model."""
     return (
         _choice(f"{lead}.speed", None, ("fast", "balanced", "slow"), "how much haste", _DREAM),
@@ -154,16 +156,18 @@ def _execution(lead: str) -> tuple[Option, ...]:
     )
 
 
-def _sources(phase: str, names: tuple[str, ...]) -> Option:
+def _sources(phase: str, names: tuple[str, ...]) -> ConfigOption:
     meaning = f"what is looked at: {', '.join(names)}"
-    return Option(f"dreaming.phases.{phase}.sources", "texts", meaning=meaning, note=_DREAM)
+    return ConfigOption(f"dreaming.phases.{phase}.sources", "texts", meaning=meaning, note=_DREAM)
 
 
-OPTIONS: tuple[Option, ...] = (
+OPTIONS: tuple[ConfigOption, ...] = (
     _choice(
         "embedding.provider", None, ("openai-compatible", "azure-openai"), "form of the embedding service"
     ),
-    Option("embedding.apiKey", "key", meaning="key of the embedding service, or several that take turns"),
+    ConfigOption(
+        "embedding.apiKey", "key", meaning="key of the embedding service, or several that take turns"
+    ),
     _text("embedding.model", "text-embedding-3-small", "the model that makes the vectors"),
     _text("embedding.baseURL", None, "address of the embedding service, with its /v1"),
     _whole("embedding.dimensions", None, 1, None, "numbers in a vector: must be the table's"),
@@ -206,8 +210,8 @@ OPTIONS: tuple[Option, ...] = (
     _whole("autoRecallSuppressionDurationMs", 1_800_000, 0, None, "how long a memory is held back"),
     _whole("maxRecallPerTurn", 10, 1, 50, "most memories in a turn, whatever else is set"),
     _choice("recallMode", "full", ("full", "summary", "adaptive", "off"), "how much of a memory is injected"),
-    Option("autoRecallExcludeAgents", "texts", meaning="agents that are given nothing"),
-    Option(
+    ConfigOption("autoRecallExcludeAgents", "texts", meaning="agents that are given nothing"),
+    ConfigOption(
         "autoRecallIncludeAgents",
         "texts",
         meaning="the only agents that are given something",
@@ -229,7 +233,7 @@ OPTIONS: tuple[Option, ...] = (
         "a second look at the candidates",
         "without a key cross-encoder is lightweight",
     ),
-    Option("retrieval.rerankApiKey", "key", meaning="key of the reranking service"),
+    ConfigOption("retrieval.rerankApiKey", "key", meaning="key of the reranking service"),
     _text(
         "retrieval.rerankModel",
         "jina-reranker-v3",
@@ -289,11 +293,11 @@ OPTIONS: tuple[Option, ...] = (
         "sessionStrategy is the one that counts",
     ),
     _whole("sessionMemory.messageCount", 15, 1, 100, "messages of a session that are summed up"),
-    Option("scopes.default", "text", "global", meaning="where a memory without a scope goes"),
-    Option("scopes.definitions", "object", meaning="scopes that are known"),
-    Option("scopes.agentAccess", "object", meaning="what each agent may read: it replaces the usual"),
+    ConfigOption("scopes.default", "text", "global", meaning="where a memory without a scope goes"),
+    ConfigOption("scopes.definitions", "object", meaning="scopes that are known"),
+    ConfigOption("scopes.agentAccess", "object", meaning="what each agent may read: it replaces the usual"),
     _choice("llm.auth", "api-key", ("api-key", "oauth"), "how the language model is asked"),
-    Option("llm.apiKey", "key", meaning="key of the language model's service"),
+    ConfigOption("llm.apiKey", "key", meaning="key of the language model's service"),
     _text("llm.model", "openai/gpt-oss-120b", "the language model"),
     _text("llm.baseURL", None, "address of its service"),
     _text("llm.oauthProvider", None, "who signs in, with auth oauth"),
@@ -371,7 +375,7 @@ OPTIONS: tuple[Option, ...] = (
         _REFLECT,
     ),
     _whole("memoryReflection.maxConcurrentRuns", 1, 1, None, "reflections at the same time", _REFLECT),
-    Option(
+    ConfigOption(
         "memoryReflection.excludeAgents",
         "texts",
         meaning="agents whose sessions are left alone",
@@ -537,8 +541,8 @@ OPTIONS: tuple[Option, ...] = (
     _number("dreaming.phases.rem.minPatternStrength", 0.6, 0, 1, "share from which it is a pattern", _DREAM),
     _sources("rem", ("memory", "daily", "deep")),
     *_execution("dreaming.phases.rem.execution"),
-    Option("telemetry", "object", meaning="what the plugin counts of itself", note=_BLOCK),
-    Option(
+    ConfigOption("telemetry", "object", meaning="what the plugin counts of itself", note=_BLOCK),
+    ConfigOption(
         "feedbackLoop", "object", meaning="how answers that were used or not change memories", note=_BLOCK
     ),
     _whole(
@@ -563,12 +567,12 @@ STRICT_BLOCKS = (
 """Blocks in which a name that is not listed is refused by the plugin."""
 
 
-def option(path: str) -> Option | None:
+def option(path: str) -> ConfigOption | None:
     """The setting with this dotted path."""
     return _BY_PATH.get(path)
 
 
-_BY_PATH: Mapping[str, Option] = {each.path: each for each in OPTIONS}
+_BY_PATH: Mapping[str, ConfigOption] = {each.path: each for each in OPTIONS}
 
 
 def known_names(block: str) -> frozenset[str]:

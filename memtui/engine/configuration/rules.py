@@ -12,8 +12,8 @@ from memtui.engine.configuration.file import ENTRY, Configuration
 from memtui.engine.configuration.options import (
     OPTIONS,
     STRICT_BLOCKS,
+    ConfigOption,
     Kind,
-    Option,
     known_names,
     option,
 )
@@ -417,13 +417,13 @@ def installed_schema(config: Configuration) -> Mapping[str, Any] | None:
     )
 
 
-def options_of(config: Configuration) -> tuple[Option, ...]:
+def options_of(config: Configuration) -> tuple[ConfigOption, ...]:
     """Every setting that can be made: those of the installed plugin where it is found, else the ones we know."""
     schema = installed_schema(config)
     return OPTIONS if schema is None else options_in(schema)
 
 
-def options_in(schema: Mapping[str, Any]) -> tuple[Option, ...]:
+def options_in(schema: Mapping[str, Any]) -> tuple[ConfigOption, ...]:
     """Every setting that a plugin's own schema knows, with its range and default; ours say what they mean.
 
     `schema` is the `configSchema` of an installed plugin. What it does not know is left out, what we do not know
@@ -432,7 +432,7 @@ def options_in(schema: Mapping[str, Any]) -> tuple[Option, ...]:
     return tuple(_of_schema(schema, ""))
 
 
-def _of_schema(node: Mapping[str, Any], lead: str) -> Iterator[Option]:
+def _of_schema(node: Mapping[str, Any], lead: str) -> Iterator[ConfigOption]:
     properties = node.get("properties")
     for name, each in properties.items() if isinstance(properties, Mapping) else ():
         path = f"{lead}.{name}" if lead else str(name)
@@ -450,7 +450,7 @@ _KINDS: Mapping[str, Kind] = {
 }  # fmt: skip
 
 
-def _from_schema(path: str, node: Mapping[str, Any], known: Option | None) -> Option:
+def _from_schema(path: str, node: Mapping[str, Any], known: ConfigOption | None) -> ConfigOption:
     choices = node.get("enum")
     kind: Kind = "choice" if isinstance(choices, list) else _KINDS.get(str(node.get("type")), "object")
     if known is not None and (known.kind == "key" or "type" not in node):
@@ -464,7 +464,7 @@ def _from_schema(path: str, node: Mapping[str, Any], known: Option | None) -> Op
         if isinstance(said, str)
         else "known to the installed plugin alone"
     )
-    return Option(
+    return ConfigOption(
         path,
         kind,
         node.get("default", None if known is None else known.default),
@@ -476,7 +476,7 @@ def _from_schema(path: str, node: Mapping[str, Any], known: Option | None) -> Op
     )
 
 
-def _wrong(option: Option, value: Any) -> str:
+def _wrong(option: ConfigOption, value: Any) -> str:
     """Why a value is not what an option takes; empty when it is."""
     if option.kind == "yes-no":
         return "" if isinstance(value, bool) else f"is {_said(value)}, not true or false"

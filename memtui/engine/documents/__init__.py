@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from memtui.engine.documents.context_pack import Pack, pack_context, pack_errors, pack_json
     from memtui.engine.documents.grading import Grade, Graded, Grading, grade, importance_score, plan_grading
     from memtui.engine.documents.index import DocumentHits, MarkdownIndex, SearchRules, Sync, open_index
-    from memtui.engine.documents.sessions import SessionFile, clean_slug, recent_messages, session_file
+    from memtui.engine.documents.sessions import LeftSessionFile, clean_slug, recent_messages, session_file
     from memtui.engine.documents.store_documents import (
         Consulted,
         consult,
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
         todos_of,
         working_set_of,
     )
-    from memtui.engine.recall.recipes.memory_core.ranking import Found
+    from memtui.engine.recall.recipes.memory_core.ranking import FoundChunk
 
 __all__ = [
     "ColdAnswer",
@@ -47,15 +47,15 @@ __all__ = [
     "ColdSource",
     "Consulted",
     "DocumentHits",
-    "Found",
+    "FoundChunk",
     "Grade",
     "Graded",
     "Grading",
     "Ingest",
+    "LeftSessionFile",
     "MarkdownIndex",
     "Pack",
     "SearchRules",
-    "SessionFile",
     "Sync",
     "Todo",
     "WorkingRow",
@@ -104,12 +104,12 @@ __getattr__ = lazy_names(
         "grade": "memtui.engine.documents.grading",
         "importance_score": "memtui.engine.documents.grading",
         "plan_grading": "memtui.engine.documents.grading",
-        "SessionFile": "memtui.engine.documents.sessions",
+        "LeftSessionFile": "memtui.engine.documents.sessions",
         "clean_slug": "memtui.engine.documents.sessions",
         "recent_messages": "memtui.engine.documents.sessions",
         "session_file": "memtui.engine.documents.sessions",
         "DocumentHits": "memtui.engine.documents.index",
-        "Found": "memtui.engine.recall.recipes.memory_core.ranking",
+        "FoundChunk": "memtui.engine.recall.recipes.memory_core.ranking",
         "MarkdownIndex": "memtui.engine.documents.index",
         "SearchRules": "memtui.engine.documents.index",
         "Sync": "memtui.engine.documents.index",

@@ -22,7 +22,7 @@ from memtui.engine.documents.cold_rules import (
     LONGEST,
     MOST_CHARS,
     SHORTEST,
-    Section,
+    DocumentSection,
     Strategy,
     date_hint,
     glob_matches,
@@ -273,7 +273,9 @@ class ColdLane:
         for ref in found.keys() - kept:
             told.chunks_deleted += self._drop("ref = ?", ref)
 
-    def _write(self, ref: str, repo: str, name: str, path: Path, section: Section, day: str | None) -> None:
+    def _write(
+        self, ref: str, repo: str, name: str, path: Path, section: DocumentSection, day: str | None
+    ) -> None:
         self._drop("ref = ?", ref)
         told = (ref, repo, name, str(path), section.heading_path, section.title, section.text)
         row = (*told, kind_of(name), day, section.content_hash)

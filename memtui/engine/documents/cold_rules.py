@@ -33,7 +33,7 @@ _KINDS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class DocumentSection:
     """A piece of a document under its headings. `ordinal` counts the pieces of a section from 1."""
 
     chunk_id: str
@@ -49,13 +49,13 @@ class Section:
         return hashlib.sha1(told.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()
 
 
-def sections(text: str, *, title: str, most: int = MOST_CHARS) -> list[Section]:
+def sections(text: str, *, title: str, most: int = MOST_CHARS) -> list[DocumentSection]:
     """Cut at headings, then at blank lines into pieces of at most `most` characters; longer paragraphs are cut hard.
 
     `title` stands for text before the first heading. A section without text gives no piece.
     """
     most = min(LONGEST, max(SHORTEST, most))
-    found: list[Section] = []
+    found: list[DocumentSection] = []
     seen: dict[str, int] = {}
     for path, body in _by_heading(text):
         slug = "-".join(part for part in map(_slug, path) if part) or "root"
@@ -67,7 +67,7 @@ def sections(text: str, *, title: str, most: int = MOST_CHARS) -> list[Section]:
         for ordinal, piece in enumerate(pieces, 1):
             heading = " / ".join(path)
             found.append(
-                Section(f"{name}:{ordinal:03}", heading, path[-1] if path else title, piece, ordinal)
+                DocumentSection(f"{name}:{ordinal:03}", heading, path[-1] if path else title, piece, ordinal)
             )
     return found
 

@@ -16,7 +16,7 @@ from memtui.engine.core.errors import MemtuiError, UsageError
 from memtui.engine.documents.sessions import session_entry
 from memtui.engine.recall.recipes.memory_core.keywords import keywords
 from memtui.engine.recall.recipes.memory_core.ranking import (
-    Found,
+    FoundChunk,
     aged,
     fts_query,
     merged,
@@ -132,7 +132,7 @@ class SearchRules:
 class DocumentHits:
     """What a search found, and what it hid."""
 
-    hits: tuple[Found, ...]
+    hits: tuple[FoundChunk, ...]
     hidden: int
     """Chunks below the least score."""
     by_vector: int
@@ -317,16 +317,16 @@ class MarkdownIndex:
 
     # ------------------------------------------------------------------ lanes
 
-    def _best_by_words(self, queries: Sequence[str], most: int) -> list[Found]:
+    def _best_by_words(self, queries: Sequence[str], most: int) -> list[FoundChunk]:
         """What the queries find, each asked by itself; of each chunk the best score."""
-        best: dict[str, Found] = {}
+        best: dict[str, FoundChunk] = {}
         for query in queries:
             for each in self._by_words(query, most):
                 if each.id not in best or each.words > best[each.id].words:
                     best[each.id] = each
         return sorted(best.values(), key=lambda each: -each.words)[:most]
 
-    def _by_words(self, query: str, most: int) -> list[Found]:
+    def _by_words(self, query: str, most: int) -> list[FoundChunk]:
         asked = (
             "SELECT c.id, c.path, c.start_line, c.end_line, c.text, bm25(words) AS rank FROM words "
             "JOIN chunks c ON c.id = words.id WHERE words MATCH ? ORDER BY rank LIMIT ?"
@@ -334,7 +334,7 @@ class MarkdownIndex:
         with closing(self._db.execute(asked, (query, most))) as rows:
             return [replace(_found(row), words=rank_score(float(row[5])), by_words=True) for row in rows]
 
-    def _by_vector(self, question: str, most: int) -> list[Found]:
+    def _by_vector(self, question: str, most: int) -> list[FoundChunk]:
         if self._embedder is None:
             return []
         import numpy as np
@@ -367,8 +367,8 @@ def open_index(
     return MarkdownIndex(workspace, database, None if words_only else bundled(), sessions)
 
 
-def _found(row: Sequence[Any]) -> Found:
-    return Found(row[0], row[1], row[2], row[3], str(row[4])[:LONGEST_SNIPPET])
+def _found(row: Sequence[Any]) -> FoundChunk:
+    return FoundChunk(row[0], row[1], row[2], row[3], str(row[4])[:LONGEST_SNIPPET])
 
 
 def _walk(folder: Path) -> Iterator[Path]:

@@ -123,7 +123,7 @@ def _texts(content: Any) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class SessionFile:
+class LeftSessionFile:
     """The file that is left of a session, below the agent's workspace."""
 
     path: str
@@ -145,7 +145,7 @@ def session_file(
     source: str | None,
     slug: str | None,
     said: str | None,
-) -> SessionFile:
+) -> LeftSessionFile:
     """Return name and text of a session's file. Without a slug the name ends in the hour and minute of UTC."""
     at = datetime.fromtimestamp(at_ms / 1000, UTC)
     name = f"memory/{at:%Y-%m-%d}-{slug or at.strftime('%H%M')}.md"
@@ -159,4 +159,4 @@ def session_file(
     ]
     if said:
         lines += ["## Conversation Summary", "", said, ""]
-    return SessionFile(name, "\n".join(lines))
+    return LeftSessionFile(name, "\n".join(lines))

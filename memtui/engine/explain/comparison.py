@@ -64,7 +64,7 @@ class RankFlow:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class SettingDifference:
     """A parameter that differs, and the stage that reads it (empty: the whole recall)."""
 
     parameter: str
@@ -133,7 +133,7 @@ class Comparison:
     """The longer list's length."""
     kendall_tau: float | None
     """Rank agreement of the shared memories, 1 equal to -1 reversed; None with fewer than two."""
-    differences: tuple[Difference, ...]
+    differences: tuple[SettingDifference, ...]
     stages: tuple[StagePair, ...]
     one_scale: bool = True
     """Whether the scores of both are of one scale; else only places can be compared."""
@@ -193,13 +193,13 @@ def effects(a: ScoreAccount, b: ScoreAccount, memory_id: str) -> tuple[Effect, .
     )
 
 
-def differences(a: ScoreAccount, b: ScoreAccount) -> tuple[Difference, ...]:
+def differences(a: ScoreAccount, b: ScoreAccount) -> tuple[SettingDifference, ...]:
     """Every parameter that is not the same, with the stage that reads it."""
     left, right = _parameters(a), _parameters(b)
     return tuple(
-        Difference(name, left.get(name), right.get(name), STAGE_OF.get(name.split(".")[-1], ""))
+        SettingDifference(name, left.get(name), right.get(name), STAGE_OF.get(name.split(".")[-1], ""))
         if not name.startswith("decay.")
-        else Difference(name, left.get(name), right.get(name), "decay_boost")
+        else SettingDifference(name, left.get(name), right.get(name), "decay_boost")
         for name in dict.fromkeys([*left, *right])
         if left.get(name) != right.get(name)
     )

@@ -13,7 +13,7 @@ from memtui.engine.core.errors import UsageError
 from memtui.engine.core.javascript import SPACE, to_fixed, trim, utf16_len, utf16_slice
 from memtui.engine.core.text import counted
 from memtui.engine.decay.validity import auto_recall_barrier
-from memtui.engine.recall.recipes.pro.question import Intent, analyse, boost
+from memtui.engine.recall.recipes.pro.question import QuestionIntent, analyse, boost
 from memtui.engine.recall.recipes.registry import recipe_named
 
 if TYPE_CHECKING:
@@ -292,7 +292,7 @@ def _pack(
     return out
 
 
-def _per_item(settings: PromptBlockSettings, intent: Intent | None) -> int:
+def _per_item(settings: PromptBlockSettings, intent: QuestionIntent | None) -> int:
     cap = settings.per_item_chars
     if settings.mode == "summary":
         return min(cap, BRIEF)
@@ -301,7 +301,7 @@ def _per_item(settings: PromptBlockSettings, intent: Intent | None) -> int:
     return {"l0": min(cap, BRIEF), "l1": cap, "full": min(3 * cap, LONGEST)}[intent.depth]
 
 
-def _content(trace: Trace, row: CandidateRow, intent: Intent | None) -> str:
+def _content(trace: Trace, row: CandidateRow, intent: QuestionIntent | None) -> str:
     whole = intent is not None and intent.depth == "full"
     text = row.text if whole else row.metadata.l0_abstract or row.text
     neighbors = [str(each["id"]) for each in trace.neighbors.get(row.id, ())]
@@ -336,7 +336,7 @@ def _day(ms: int) -> str:
         return "Invalid Date"
 
 
-def _boosted(trace: Trace, rows: list[CandidateRow], intent: Intent) -> list[CandidateRow]:
+def _boosted(trace: Trace, rows: list[CandidateRow], intent: QuestionIntent) -> list[CandidateRow]:
     """Rows in the order after the intent's boost of their storage category."""
     scores = {c.id: c.score or 0.0 for c in trace.results}
     order = boost([scores[row.id] for row in rows], [row.category for row in rows], intent)

@@ -208,7 +208,7 @@ def corrected_text(found: Disagreement) -> str:
 
 
 @dataclass(frozen=True)
-class Said:
+class RadarReading:
     """What a memory says, as the radar reads it."""
 
     row: CandidateRow
@@ -262,7 +262,7 @@ def find_disagreements(trace: Trace) -> tuple[Disagreement, ...]:
     looker = _Looker(trace)
     rows = {row.id: row for row in trace.pool.rows}
     for rank, id in enumerate(trace.returned[:LOOKED_AT], 1):
-        old = Said(rows[id])
+        old = RadarReading(rows[id])
         if old.values and old.unit is not None and (each := looker.newer_than(old, rank)) is not None:
             found.setdefault(each.newer, each)
     return tuple(found.values())
@@ -283,13 +283,13 @@ class _Looker:
         self._agent = trace.filters.get("agent")
         self._asked = {kind for kind, pattern in _ASKED.items() if pattern.search(trace.query)}
 
-    def around(self, said: Said) -> list[tuple[float, Said]]:
+    def around(self, said: RadarReading) -> list[tuple[float, RadarReading]]:
         """Memories in force near one, that the same question may read: cosine and what they say."""
         found = nearest(self._pin, said.unit, k=NEAR + 1, where=None)
         near = []
         for row, distance in zip(found.rows, found.numbers, strict=True):
             if row.id != said.row.id and self._in_force(row):
-                near.append((1.0 - float(distance), Said(row)))
+                near.append((1.0 - float(distance), RadarReading(row)))
         return near
 
     def _in_force(self, row: CandidateRow) -> bool:
@@ -300,7 +300,7 @@ class _Looker:
             row.active(now) and not meta.expired(now) and meta.state == "confirmed" and row.timestamp_ms > 0
         )
 
-    def newer_than(self, old: Said, rank: int) -> Disagreement | None:
+    def newer_than(self, old: RadarReading, rank: int) -> Disagreement | None:
         """The newest memory that says otherwise than `old`."""
         near = self.around(old)
         told = [(each, "restated") for cosine, each in near if _restates(old, each, cosine)]
@@ -332,7 +332,7 @@ class _Looker:
             newer.row.text,
         )
 
-    def _ends(self, old: Said, newer: Said, cosine: float) -> bool:
+    def _ends(self, old: RadarReading, newer: RadarReading, cosine: float) -> bool:
         """Whether `newer` says that something ended which can only be `old`."""
         kinds = [kind for kind in _differing(old, newer) if kind in self._asked]
         if not kinds or not newer.ends_something or cosine < SOME_MEANING or not _later(old, newer):
@@ -346,17 +346,17 @@ class _Looker:
         free = [each for each in others if not self._kept_up(each, kind)]
         return all(_cosine(each, newer) < cosine for each in free)
 
-    def _kept_up(self, said: Said, kind: str) -> bool:
+    def _kept_up(self, said: RadarReading, kind: str) -> bool:
         """Whether a memory has a counterpart of its own: one in nearly the same words with such a value."""
         return any(cosine >= SAME_MEANING and kind in each.values for cosine, each in self.around(said))
 
 
-def _later(old: Said, newer: Said) -> bool:
+def _later(old: RadarReading, newer: RadarReading) -> bool:
     linked = newer.row.id in (old.row.metadata.superseded_by, old.row.metadata.supersedes)
     return not linked and newer.row.timestamp_ms - old.row.timestamp_ms >= APART_MS
 
 
-def _restates(old: Said, newer: Said, cosine: float) -> bool:
+def _restates(old: RadarReading, newer: RadarReading, cosine: float) -> bool:
     if cosine < SAME_MEANING or not _later(old, newer) or not _differing(old, newer):
         return False
     if old.names - newer.names and newer.names - old.names:
@@ -365,13 +365,13 @@ def _restates(old: Said, newer: Said, cosine: float) -> bool:
     return shared >= FEWEST_WORDS and shared >= SAME_WORDS * min(len(old.words), len(newer.words))
 
 
-def _differing(old: Said, newer: Said) -> list[str]:
+def _differing(old: RadarReading, newer: RadarReading) -> list[str]:
     """Kinds of which both name values and none in common; empty where another kind is the same in both."""
     both = [kind for kind in old.values if kind in newer.values]
     return [kind for kind in both if not {*_lower(old.values[kind])} & {*_lower(newer.values[kind])}]
 
 
-def _values(said: Said, kind: str) -> tuple[str, ...]:
+def _values(said: RadarReading, kind: str) -> tuple[str, ...]:
     return tuple(sorted(_lower(said.values[kind])))
 
 
@@ -379,7 +379,7 @@ def _lower(values: Iterable[str]) -> Sequence[str]:
     return [re.sub(r"\s+", "", value.lower()).removesuffix("s") for value in values]
 
 
-def _cosine(one: Said, other: Said) -> float:
+def _cosine(one: RadarReading, other: RadarReading) -> float:
     return -1.0 if one.unit is None or other.unit is None else float(one.unit @ other.unit)
 
 

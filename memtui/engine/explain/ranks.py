@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from memtui.engine.catalog.build import build_catalog
 from memtui.engine.catalog.metadata_columns import read_metadata
 from memtui.engine.catalog.select import in_scopes, positions_of
-from memtui.engine.catalog.similar import VectorBlock, VectorMatrix
+from memtui.engine.catalog.similar import VectorBlock, VectorColumn
 from memtui.engine.catalog.text_search import in_index, index_tokens, words_by_token
 from memtui.engine.explain.sentences import SHARES_NONE
 from memtui.engine.recall.lanes import logistic
@@ -86,7 +86,7 @@ class StoreRanking:
     def __init__(self, pin: Snapshot, catalog: Catalog) -> None:
         self.pin = pin
         self.catalog = catalog
-        self.vectors = VectorMatrix(pin)
+        self.vectors = VectorColumn(pin)
         self._places: tuple[VectorBlock, NDArray[np.int64]] | None = None
         self._cancel: CancelToken | None = None
         self._on_progress: OnProgress | None = None

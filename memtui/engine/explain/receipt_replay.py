@@ -25,7 +25,7 @@ _SNAKE = str.maketrans({chr(c): f"_{chr(c).lower()}" for c in range(ord("A"), or
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class ReceiptDifference:
     """One thing that is not as the receipt has it."""
 
     what: str
@@ -44,7 +44,7 @@ class Difference:
 class Replay:
     """What a replay found. `trace` is None for a receipt without texts, which only its sums can be checked of."""
 
-    differences: tuple[Difference, ...]
+    differences: tuple[ReceiptDifference, ...]
     trace: Trace | None
     checked: int
     """Steps of the receipt that were recomputed from their own inputs."""
@@ -89,50 +89,50 @@ def replay(
     return Replay(tuple(found), trace, checked)
 
 
-def _store(receipt: Receipt, info: StoreInfo) -> list[Difference]:
+def _store(receipt: Receipt, info: StoreInfo) -> list[ReceiptDifference]:
     out = []
     for key, now in (("dialect", info.dialect), ("table", info.table)):
         if receipt.store.get(key) != now:
-            out.append(Difference("store", key, receipt.store.get(key), now))
+            out.append(ReceiptDifference("store", key, receipt.store.get(key), now))
     if receipt.table_version != info.version:
-        out.append(Difference("version", "", receipt.table_version, info.version))
+        out.append(ReceiptDifference("version", "", receipt.table_version, info.version))
     return out
 
 
-def _results(receipt: Receipt, trace: Trace) -> list[Difference]:
-    out: list[Difference] = []
+def _results(receipt: Receipt, trace: Trace) -> list[ReceiptDifference]:
+    out: list[ReceiptDifference] = []
     if receipt.returned != trace.returned:
-        out.append(Difference("result", "", list(receipt.returned), list(trace.returned)))
+        out.append(ReceiptDifference("result", "", list(receipt.returned), list(trace.returned)))
     now = {candidate.id: candidate for candidate in trace.candidates}
     for candidate in receipt.candidates:
         out += _candidate(candidate, now.get(candidate.id))
     new = [c for c in trace.candidates if c.id not in {each.id for each in receipt.candidates}]
-    out += [Difference("candidate", c.id, None, c.disposition) for c in new]
+    out += [ReceiptDifference("candidate", c.id, None, c.disposition) for c in new]
     texts = {row.id: row.text for row in trace.pool.rows}
     for key, text in receipt.texts_by_id().items():
         if key in texts and texts[key] != text:
-            out.append(Difference("text", key, text, texts[key]))
+            out.append(ReceiptDifference("text", key, text, texts[key]))
     return out
 
 
-def _candidate(was: Candidate, now: Candidate | None) -> list[Difference]:
+def _candidate(was: Candidate, now: Candidate | None) -> list[ReceiptDifference]:
     if now is None:
-        return [Difference("candidate", was.id, was.disposition, None)]
+        return [ReceiptDifference("candidate", was.id, was.disposition, None)]
     if was.disposition != now.disposition or was.reason != now.reason:
-        return [Difference("candidate", was.id, was.reason or "returned", now.reason or "returned")]
+        return [ReceiptDifference("candidate", was.id, was.reason or "returned", now.reason or "returned")]
     if was.score is not None and now.score is not None and abs(was.score - now.score) > TOLERANCE:
-        return [Difference("score", was.id, was.score, now.score)]
+        return [ReceiptDifference("score", was.id, was.score, now.score)]
     return []
 
 
-def check_sums(receipt: Receipt) -> tuple[int, list[Difference]]:
+def check_sums(receipt: Receipt) -> tuple[int, list[ReceiptDifference]]:
     """Recompute every step of a receipt by the plugin's recipes from its own inputs; (steps checked, what is wrong).
 
     Recipes that are programs of their own are not checked: (0, nothing).
     """
     if receipt.recipe not in {each.name for each in all_recipes() if each.replayable}:
         return 0, []
-    wrong: list[Difference] = []
+    wrong: list[ReceiptDifference] = []
     checked = 0
     for candidate in receipt.candidates:
         for step in candidate.steps:
@@ -141,7 +141,7 @@ def check_sums(receipt: Receipt) -> tuple[int, list[Difference]]:
             checked += 1
             expected = _expected(receipt, step, candidate)
             if expected is None or abs(expected - step.after) > TOLERANCE:
-                wrong.append(Difference("sum", f"{candidate.id}, {step.stage}", step.after, expected))
+                wrong.append(ReceiptDifference("sum", f"{candidate.id}, {step.stage}", step.after, expected))
     return checked, wrong
 
 

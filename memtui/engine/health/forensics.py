@@ -154,7 +154,7 @@ def _examine(patient: Patient) -> Forensics:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Judgement:
+class VectorVerdicts:
     """One verdict a row. `whole`: not single rows, the vectors as a whole do not fit their texts."""
 
     foreign: NDArray[np.bool_]
@@ -172,7 +172,7 @@ class Judgement:
 
 def judge(
     vectors: NDArray[np.float32], texts: list[str], embedded: NDArray[np.float32] | None = None
-) -> Judgement:
+) -> VectorVerdicts:
     """Judge each row: `vectors` are usable ones, float32 [n, dims], `texts` theirs, `embedded` by the bundled model."""
     from memtui.engine.providers.static_embedder import bundled
 
@@ -197,7 +197,7 @@ def judge(
     other = energy < (own + floor) / 2 if own > 1.3 * floor else np.zeros(len(unit), np.bool_)
     aside = cosine < np.median(cosine[keep]) / 2
     foreign |= known & other & aside & (odds > THREE_WITNESSES)
-    return Judgement(foreign, other, likeness, odds, energy, cosine)
+    return VectorVerdicts(foreign, other, likeness, odds, energy, cosine)
 
 
 def _with_ones(
@@ -277,7 +277,7 @@ def _odds(likeness: Floats, null: Floats, known: NDArray[np.bool_]) -> Floats:
     return out
 
 
-def _as_a_whole(unit: NDArray[np.float32], texts: list[str], likeness: Floats) -> Judgement:
+def _as_a_whole(unit: NDArray[np.float32], texts: list[str], likeness: Floats) -> VectorVerdicts:
     """Nothing can be told row by row: do memories share words with their nearest ones at all?"""
     nothing = np.zeros(len(unit), np.bool_)
     ratio, near = _neighbour_words(unit, texts)
@@ -290,7 +290,7 @@ def _as_a_whole(unit: NDArray[np.float32], texts: list[str], likeness: Floats) -
         )
     )
     zero = np.zeros(len(unit))
-    return Judgement(nothing, nothing, likeness, zero, zero, zero, whole, said)
+    return VectorVerdicts(nothing, nothing, likeness, zero, zero, zero, whole, said)
 
 
 def _has_structure(unit: NDArray[np.float32]) -> bool:
@@ -348,7 +348,7 @@ def _energies(unit: NDArray[np.float32], trusted: NDArray[np.float32], mean: Any
     return energy, count / unit.shape[1]
 
 
-def _evidence(found: Judgement, rows: NDArray[np.int64]) -> tuple[str, ...]:
+def _evidence(found: VectorVerdicts, rows: NDArray[np.int64]) -> tuple[str, ...]:
     sound = ~found.foreign
 
     def said(what: str, values: Floats) -> str:

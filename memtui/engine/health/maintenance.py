@@ -48,7 +48,7 @@ class TableStep:
 
 
 @dataclass(frozen=True, slots=True)
-class Receipt:
+class MaintenanceReceipt:
     """What a maintenance did: versions and indexes before and after, and how long it took."""
 
     entry: int | None
@@ -105,7 +105,7 @@ def maintain(
     planned_on: int | None = None,
     ask: Callable[[int], Mapping[str, Any]] | None = None,
     clock: Callable[[], float] = time.perf_counter,
-) -> Receipt:
+) -> MaintenanceReceipt:
     """Do the steps one after the other, each under the store's own lock, and write the receipt into the journal.
 
     Rows are counted before and after each hold: a maintenance that would lose one is said at once. `confirmed`
@@ -140,7 +140,9 @@ def maintain(
     taken = clock() - begun
     store.refresh()
     answers = None if ask is None else ask(before)
-    receipt = Receipt(None, steps, before, after, names, table.index_names(), table.count(), taken, answers)
+    receipt = MaintenanceReceipt(
+        None, steps, before, after, names, table.index_names(), table.count(), taken, answers
+    )
     title = "; ".join(each.title for each in steps)
     entry = bench.journal.intend(
         time_ms=bench.now(),

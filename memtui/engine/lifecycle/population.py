@@ -167,7 +167,7 @@ _TELLING = (
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Evidence:
+class PopulationEvidence:
     """Arrays [n] in the order of the catalog; times in ms, NaN where there is none.
 
     `rival` is the place of a memory that says otherwise, `replaced_by` of one that claims to replace this one
@@ -185,9 +185,9 @@ class Evidence:
     pinned: NDArray[np.bool_]
 
 
-def no_evidence(n: int) -> Evidence:
+def no_evidence(n: int) -> PopulationEvidence:
     """Of n memories that nothing is known of."""
-    return Evidence(
+    return PopulationEvidence(
         np.zeros(n, np.uint32),
         np.zeros(n, np.uint32),
         np.full(n, np.nan),
@@ -201,7 +201,7 @@ def no_evidence(n: int) -> Evidence:
 
 def read_evidence(
     store: Store, catalog: Catalog, on_progress: OnProgress | None = None, cancel: CancelToken | None = None
-) -> Evidence:
+) -> PopulationEvidence:
     """Read the metadata once, in windows; parse the rows that have something to say."""
     found = no_evidence(catalog.n)
     pin = store.pin(catalog.version)
@@ -234,7 +234,7 @@ def _telling(raw: pa.Array) -> NDArray[np.bool_]:
     return found
 
 
-def _take(found: Evidence, place: int, values: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _take(found: PopulationEvidence, place: int, values: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Note one row's counters; its links to other memories are returned."""
     most = np.iinfo(np.uint32).max
     found.injected[place] = min(count(values.get("injected_count", 0), 0), most)
@@ -257,7 +257,7 @@ def _take(found: Evidence, place: int, values: Mapping[str, Any]) -> list[tuple[
     return links
 
 
-def _link(found: Evidence, catalog: Catalog, links: list[tuple[int, str, str]]) -> None:
+def _link(found: PopulationEvidence, catalog: Catalog, links: list[tuple[int, str, str]]) -> None:
     for place, kind, target in links:
         others = catalog.ids.find(target) if len(target) >= 8 else np.zeros(0, np.int64)
         if others.size != 1:

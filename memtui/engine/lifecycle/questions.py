@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from memtui.engine.changes.change_set import ChangeSet
     from memtui.engine.engine import Engine
     from memtui.engine.lifecycle.case_effects import CaseLoss, Questions, SweepEffect
-    from memtui.engine.lifecycle.population import Evidence, ScoredPopulation
+    from memtui.engine.lifecycle.population import PopulationEvidence, ScoredPopulation
     from memtui.engine.lifecycle.review_queue import ReviewProgress
     from memtui.engine.lifecycle.tier_plan import Crossing, TierMove, TierPlan
     from memtui.engine.recall.record import Trace
@@ -368,7 +368,7 @@ def _score(read: CachedPopulation, settings: LifecycleSettings) -> ScoredPopulat
 
 
 def _plan(
-    read: CachedPopulation, settings: LifecycleSettings, evidence: Evidence
+    read: CachedPopulation, settings: LifecycleSettings, evidence: PopulationEvidence
 ) -> tuple[TierPlan, ScoredPopulation]:
     from memtui.engine.lifecycle.tier_plan import make_plan
 

@@ -12,7 +12,7 @@ from memtui.engine.core.progress import CancelToken, OnProgress
 
 if TYPE_CHECKING:
     from memtui.engine.catalog.catalog import Catalog
-    from memtui.engine.lifecycle.population import Evidence, MemoryTraits, Places
+    from memtui.engine.lifecycle.population import MemoryTraits, Places, PopulationEvidence
     from memtui.engine.store.table import Store
 
 
@@ -37,7 +37,7 @@ class Reading:
         self._catalog, self._now = catalog, now
         self._lock = threading.Lock()
         self._present: CachedPopulation | None = None
-        self._evidence: tuple[Catalog, Evidence] | None = None
+        self._evidence: tuple[Catalog, PopulationEvidence] | None = None
         self._texts: tuple[Catalog, dict[str, str]] | None = None
 
     def present(self, cancel: CancelToken | None = None, now_ms: int | None = None) -> CachedPopulation:
@@ -83,7 +83,7 @@ class Reading:
         catalog: Catalog,
         on_progress: OnProgress | None = None,
         cancel: CancelToken | None = None,
-    ) -> Evidence:
+    ) -> PopulationEvidence:
         """What the metadata says of use; read once a catalog."""
         from memtui.engine.lifecycle.population import read_evidence
 
@@ -94,7 +94,7 @@ class Reading:
                 self._evidence = (catalog, known)
         return known
 
-    def known_evidence(self, catalog: Catalog) -> Evidence | None:
+    def known_evidence(self, catalog: Catalog) -> PopulationEvidence | None:
         """The same where it has been read already."""
         with self._lock:
             return self._evidence[1] if self._evidence and self._evidence[0] is catalog else None

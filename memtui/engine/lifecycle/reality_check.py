@@ -10,7 +10,7 @@ import numpy as np
 from memtui.engine.catalog.catalog import NO_TIME, SECONDS
 from memtui.engine.catalog.types import Finding
 from memtui.engine.decay.tiers import PERIPHERAL
-from memtui.engine.lifecycle.population import Evidence, Mask, MemoryTraits, ScoredPopulation
+from memtui.engine.lifecycle.population import Mask, MemoryTraits, PopulationEvidence, ScoredPopulation
 from memtui.engine.lifecycle.review_queue import DRIFTED
 from memtui.engine.lifecycle.settings import LifecycleSettings
 from memtui.engine.lifecycle.tier_plan import TierPlan, mover_of
@@ -34,7 +34,7 @@ def find_reality(
     settings: LifecycleSettings,
     *,
     now_ms: int,
-    evidence: Evidence | None = None,
+    evidence: PopulationEvidence | None = None,
     plugin: Mapping[str, Any] | None = None,
 ) -> tuple[Finding, ...]:
     """Findings, the gravest first. `evidence` None: what the metadata says of use is not read yet.
@@ -117,7 +117,7 @@ def _tiers(traits: MemoryTraits, plan: TierPlan, plugin: Mapping[str, Any] | Non
             )
 
 
-def _use(catalog: Catalog, traits: MemoryTraits, evidence: Evidence) -> Iterator[Finding]:
+def _use(catalog: Catalog, traits: MemoryTraits, evidence: PopulationEvidence) -> Iterator[Finding]:
     injected = evidence.injected.astype(np.float64)
     by_injection = (traits.uses > 0) & (injected >= traits.uses) & np.isnan(evidence.confirmed)
     yield from _some(

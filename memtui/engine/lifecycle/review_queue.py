@@ -18,7 +18,7 @@ from memtui.engine.core.memory import TIERS
 from memtui.engine.core.secrets import find_secrets
 from memtui.engine.core.text import counted, day, days_between, one_line
 from memtui.engine.lifecycle.crossings import Forecast
-from memtui.engine.lifecycle.population import Evidence, Floats, Mask, MemoryTraits, Places
+from memtui.engine.lifecycle.population import Floats, Mask, MemoryTraits, Places, PopulationEvidence
 
 if TYPE_CHECKING:
     from memtui.engine.catalog.catalog import Catalog
@@ -162,7 +162,9 @@ class ReviewScore:
         return self.exposure * self.doubt
 
 
-def weigh(traits: MemoryTraits, evidence: Evidence, pending: Mask, forecast: Forecast) -> ReviewScore:
+def weigh(
+    traits: MemoryTraits, evidence: PopulationEvidence, pending: Mask, forecast: Forecast
+) -> ReviewScore:
     """Exposure and doubts of n memories; `forecast` says which are about to fade."""
     now_ms = forecast.now_ms
     recalled = traits.recalled
@@ -215,7 +217,7 @@ class ReviewEvidence:
 
     catalog: Catalog
     traits: MemoryTraits
-    evidence: Evidence
+    evidence: PopulationEvidence
     forecast: Forecast
     doubts: ReviewScore
 

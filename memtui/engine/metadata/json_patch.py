@@ -50,7 +50,7 @@ class Raw:
     text: str
 
 
-class Member(NamedTuple):
+class JsonMember(NamedTuple):
     """One `"key": value` of the outermost object: where it stands in the text."""
 
     key: str
@@ -59,7 +59,7 @@ class Member(NamedTuple):
     end: int
 
 
-def members(text: str) -> list[Member]:
+def members(text: str) -> list[JsonMember]:
     """The members of the object that `text` is, in order; ValueError when it is not a JSON object.
 
     Only the outermost level is looked at; whether the nested values are well-formed is for a parser to say.
@@ -67,7 +67,7 @@ def members(text: str) -> list[Member]:
     at = _space(text, 0)
     if text[at : at + 1] != "{":
         raise ValueError("not a JSON object")
-    found: list[Member] = []
+    found: list[JsonMember] = []
     at = _space(text, at + 1)
     if text[at : at + 1] == "}":
         return _ended(text, _space(text, at + 1), found)
@@ -87,12 +87,12 @@ def members(text: str) -> list[Member]:
             if after is None:
                 raise ValueError(f"no comma at {end}")
             mark, at = after[1], after.end()
-        found.append(Member(key, start, value_start, end))
+        found.append(JsonMember(key, start, value_start, end))
         if mark == "}":
             return _ended(text, at, found)
 
 
-def _ended(text: str, at: int, found: list[Member]) -> list[Member]:
+def _ended(text: str, at: int, found: list[JsonMember]) -> list[JsonMember]:
     if at != len(text):
         raise ValueError(f"more text at {at}")
     return found
@@ -114,7 +114,7 @@ def changed_keys(before: str | None, after: str | None) -> dict[str, tuple[str |
     return {key: (old.get(key), new.get(key)) for key in (old | new) if old.get(key) != new.get(key)}
 
 
-def patch(text: str | None, changes: Mapping[str, Any], there: list[Member] | None = None) -> str:
+def patch(text: str | None, changes: Mapping[str, Any], there: list[JsonMember] | None = None) -> str:
     """`text` with these keys set (to a value, or the text of a `Raw`) or `REMOVED`; all else as it was.
 
     No text, or an empty one, counts as an empty object. New keys are added at the end, spaced as the others
@@ -162,7 +162,7 @@ def _plain(value: Any) -> Any:
     return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
 
 
-def _separators(text: str, there: list[Member]) -> tuple[str, str]:
+def _separators(text: str, there: list[JsonMember]) -> tuple[str, str]:
     """What stands between two members, and between a key and its value."""
     if not there:
         return ",", ":"

@@ -14,7 +14,7 @@ from memtui.engine.core.errors import MemtuiError
 from memtui.engine.core.progress import CancelToken
 from memtui.engine.core.text import time_span
 from memtui.engine.providers import codex
-from memtui.engine.providers.http import PostError, Reply, excerpt, host_of, new_client, post_json
+from memtui.engine.providers.http import HttpReply, PostError, excerpt, host_of, new_client, post_json
 from memtui.engine.providers.reply_json import read_object
 
 if TYPE_CHECKING:
@@ -334,7 +334,7 @@ class ChatClient:
         temperature: float,
         on_text: Callable[[str], None] | None,
         cancel: CancelToken | None,
-    ) -> Reply:
+    ) -> HttpReply:
         headers, body = self._request(system, user, schema, temperature, stream=on_text is not None)
         heard = None if on_text is None else _Heard(on_text)
         return post_json(
@@ -384,7 +384,7 @@ class ChatClient:
             body["stream_options"] = {"include_usage": True}
         return headers, body
 
-    def _answered(self, reply: Reply, call: ChatCall, started: float, structured: bool) -> ChatReply:
+    def _answered(self, reply: HttpReply, call: ChatCall, started: float, structured: bool) -> ChatReply:
         text, usage = said(reply.text)
         tokens_in, tokens_out = (_count(usage.get(key)) for key in ("prompt_tokens", "completion_tokens"))
         call = replace(
@@ -497,12 +497,12 @@ def _count(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
-def _about_schema(reply: Reply) -> bool:
+def _about_schema(reply: HttpReply) -> bool:
     text = reply.text.lower()
     return any(word in text for word in _NO_SCHEMA)
 
 
-def _retry_after(reply: Reply) -> float:
+def _retry_after(reply: HttpReply) -> float:
     try:
         return min(_LONGEST_WAIT_S, max(0.0, float(reply.headers["retry-after"])))
     except (KeyError, ValueError):

@@ -21,17 +21,17 @@ _OPENAI = re.compile(r"openai(?:-codex)?\s*/\s*(\S[\s\S]*)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Account:
+class CodexAccount:
     """What a request needs of the file. `repr` shows nothing of it."""
 
     token: str
     account_id: str
 
     def __repr__(self) -> str:
-        return "Account()"
+        return "CodexAccount()"
 
 
-def read_account(path: Path, now_ms: int) -> Account:
+def read_account(path: Path, now_ms: int) -> CodexAccount:
     """The account in `path`. Raises ConfigError when there is none that is good for another minute.
 
     Refreshing it would need a new file, and two programs that refresh one account lock each other out: that is
@@ -56,7 +56,7 @@ def read_account(path: Path, now_ms: int) -> Account:
             fix="The plugin renews it with its next call; memtui only reads the file.",
         )
     account = value.get("account_id")
-    return Account(token.strip(), account if isinstance(account, str) else "")
+    return CodexAccount(token.strip(), account if isinstance(account, str) else "")
 
 
 def bare_model(model: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from memtui.engine.core.errors import EmbeddingError
-from memtui.engine.providers.http import PostError, Reply, excerpt, host_of
+from memtui.engine.providers.http import HttpReply, PostError, excerpt, host_of
 
 # Which embedding model to ask, where, and how.
 
@@ -269,7 +269,7 @@ _LENGTH = re.compile(
 _PASSING = (408, 500, 502, 504)
 
 
-def kind_of(reply: Reply) -> Refusal:
+def kind_of(reply: HttpReply) -> Refusal:
     """Sort an answer that is not 2xx; its text counts where the status says little."""
     if reply.status in (429, 503) or _QUOTA.search(reply.text):
         return Refusal.RATE
@@ -278,7 +278,7 @@ def kind_of(reply: Reply) -> Refusal:
     return Refusal.PASSING if reply.status in _PASSING else Refusal.FINAL
 
 
-def refused(settings: EmbeddingSettings, reply: Reply) -> EmbeddingError:
+def refused(settings: EmbeddingSettings, reply: HttpReply) -> EmbeddingError:
     """The error for an answer that is not 2xx, a TooLongError where a shorter text may help.
 
     The service's own words are quoted with every key masked.

@@ -33,7 +33,7 @@ _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class HttpReply:
     """What the server answered, whatever its status."""
 
     status: int
@@ -118,7 +118,7 @@ def post_json(
     timeout_s: float,
     on_bytes: Callable[[bytes], None] | None = None,
     cancel: CancelToken | None = None,
-) -> Reply:
+) -> HttpReply:
     """POST `body` as JSON and read the whole answer within `timeout_s` seconds.
 
     `on_bytes` gets every piece of a good answer as it comes, on another thread. Raises Cancelled soon after
@@ -130,7 +130,7 @@ def post_json(
     # A lone surrogate becomes its JSON escape, as JavaScript writes it.
     content = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "backslashreplace")
     deadline = time.monotonic() + timeout_s
-    outcome: queue.SimpleQueue[Reply | PostError] = queue.SimpleQueue()
+    outcome: queue.SimpleQueue[HttpReply | PostError] = queue.SimpleQueue()
     late = f"no answer within {_seconds(timeout_s)}"
 
     left = threading.Event()
@@ -159,8 +159,8 @@ def _seconds(value: float) -> str:
 
 
 def _waited(
-    outcome: queue.SimpleQueue[Reply | PostError], deadline: float, cancel: CancelToken | None
-) -> Reply | PostError:
+    outcome: queue.SimpleQueue[HttpReply | PostError], deadline: float, cancel: CancelToken | None
+) -> HttpReply | PostError:
     """What came of it; queue.Empty when the time is up."""
     while cancel is not None:
         cancel.check()
@@ -181,7 +181,7 @@ def _exchange(
     on_bytes: Callable[[bytes], None] | None,
     left: threading.Event,
     late: str,
-) -> Reply:
+) -> HttpReply:
     import httpx
 
     try:
@@ -204,7 +204,7 @@ def _exchange(
                 if len(received) > MAX_REPLY_BYTES:
                     raise PostError("invalid", f"the answer is longer than {MAX_REPLY_BYTES >> 20} MB")
             text = received.decode("utf-8", "replace")
-            return Reply(response.status_code, text, {k.lower(): v for k, v in response.headers.items()})
+            return HttpReply(response.status_code, text, {k.lower(): v for k, v in response.headers.items()})
     except PostError:
         raise
     except httpx.TimeoutException:

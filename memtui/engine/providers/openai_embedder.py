@@ -25,7 +25,7 @@ from memtui.engine.providers.embedding_services import (
     unanswered,
     vectors,
 )
-from memtui.engine.providers.http import PostError, Reply, excerpt, new_client, post_json
+from memtui.engine.providers.http import HttpReply, PostError, excerpt, new_client, post_json
 
 if TYPE_CHECKING:
     import httpx
@@ -130,7 +130,7 @@ class EmbeddingClient:
         if http is not None:
             http.close()
 
-    def _each_key(self, texts: Sequence[str], task: str | None, budget: Budget, patient: bool) -> Reply:
+    def _each_key(self, texts: Sequence[str], task: str | None, budget: Budget, patient: bool) -> HttpReply:
         settings = self._settings
         for key in self._keys.round():
             try:
@@ -158,7 +158,7 @@ class EmbeddingClient:
                 self._http = new_client(self._settings.url)
             return self._http
 
-    def _checked(self, reply: Reply, count: int) -> list[NDArray[np.float32]]:
+    def _checked(self, reply: HttpReply, count: int) -> list[NDArray[np.float32]]:
         import numpy as np
 
         settings = self._settings
@@ -211,7 +211,7 @@ def _with_words(error: EmbeddingError, heard: Sequence[EmbeddingError]) -> Embed
     )
 
 
-def _retry_after(reply: Reply) -> float | None:
+def _retry_after(reply: HttpReply) -> float | None:
     try:
         return max(0.0, float(reply.headers["retry-after"]))
     except (KeyError, ValueError):

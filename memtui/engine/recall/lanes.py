@@ -14,7 +14,7 @@ from memtui.engine.core.text import one_line
 from memtui.engine.recall.candidates import CandidatePool, DroppedHit, Floats, Hit
 from memtui.engine.recall.io_cache import IoCache
 from memtui.engine.recall.rows import CandidateRow
-from memtui.engine.recall.stage import Drop, Outcome, Ranking
+from memtui.engine.recall.stage import Drop, Ranking, StageOutcome
 from memtui.engine.recall.store_search import SearchResult, fetch_size, scope_filter
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class Lane:
 
 
 @dataclass(frozen=True)
-class Search:
+class LaneSearch:
     """What both lanes need to know of the question."""
 
     outside: IoCache
@@ -77,7 +77,7 @@ def clamp_limit(limit: float) -> int:
     return max(1, min(LANE_CAP, math.floor(limit))) if math.isfinite(limit) else 1
 
 
-def vector_lane(search: Search, query: Floats, *, min_score: float, exact: bool = False) -> Lane:
+def vector_lane(search: LaneSearch, query: Floats, *, min_score: float, exact: bool = False) -> Lane:
     """Nearest memories by cosine; score = 1 / (1 + distance) (spec/retrieval 2.2).
 
     Rows are walked in ascending distance; rows of another vector length, below `min_score`, or not active are
@@ -105,7 +105,7 @@ def vector_lane(search: Search, query: Floats, *, min_score: float, exact: bool 
     return _finish(search, found, dropped, "exact" if exact else "native", params=params)
 
 
-def bm25_lane(search: Search, text: str) -> Lane:
+def bm25_lane(search: LaneSearch, text: str) -> Lane:
     """Memories by words; score = 1 / (1 + exp(-raw / 5)) (spec/retrieval 2.3).
 
     When the full-text query fails, finds no surviving row, or there is no index, the whole text is looked for as
@@ -157,7 +157,7 @@ def logistic(raw: float) -> float:
     return 1.0 / (1.0 + math.exp(-raw / BM25_SCALE)) if raw > 0 else NO_EVIDENCE
 
 
-def substring_hits(search: Search, text: str) -> list[Hit]:
+def substring_hits(search: LaneSearch, text: str) -> list[Hit]:
     """Active rows that hold the whole trimmed text, best field first, newer before older (spec/retrieval 2.4)."""
     answer = search.outside.by_substring(text, where=search.where)
     found: list[Hit] = []
@@ -170,7 +170,7 @@ def substring_hits(search: Search, text: str) -> list[Hit]:
     return found
 
 
-def recorded_lane(search: Search, items: Sequence[Sequence[Any]], *, lane: str) -> Lane:
+def recorded_lane(search: LaneSearch, items: Sequence[Sequence[Any]], *, lane: str) -> Lane:
     """Hits recorded elsewhere, used in place of a search, to replay a foreign trace."""
     wanted = [item[0] for item in items if item and isinstance(item[0], str)]
     rows = search.outside.rows_by_id(wanted)
@@ -196,7 +196,7 @@ def recorded_lane(search: Search, items: Sequence[Sequence[Any]], *, lane: str) 
 
 
 def _finish(
-    search: Search,
+    search: LaneSearch,
     found: Sequence[Hit],
     dropped: Sequence[DroppedHit],
     via: str,
@@ -226,7 +226,7 @@ def ranked(
     dropped: Mapping[int, Drop],
     note: str,
     params: Mapping[str, Any],
-) -> Outcome:
+) -> StageOutcome:
     """The hits of a search in rank order, with the number that each was ranked by; `dropped` did not qualify."""
     score = np.full(pool.n, np.nan)
     rule: Column = np.full(pool.n, "unchanged", object)
@@ -239,7 +239,7 @@ def ranked(
             inputs[name][index] = value
     order = np.array(sorted(hits, key=lambda index: hits[index].rank), np.int64)
     gone = {index: gate for index, gate in dropped.items() if index not in hits}
-    return Outcome(Ranking(order, score), rule, inputs, gone, params, note, "search")
+    return StageOutcome(Ranking(order, score), rule, inputs, gone, params, note, "search")
 
 
 def blank(pool: CandidatePool) -> Ranking:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.core.errors import MemtuiError
-from memtui.engine.recall.lanes import Search, bm25_lane, clamp_limit
+from memtui.engine.recall.lanes import LaneSearch, bm25_lane, clamp_limit
 from memtui.engine.recall.rows import CandidateRow
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def attach_neighbors(
-    search: Search, final: Sequence[CandidateRow], retrieval: RetrievalSettings, route: str
+    search: LaneSearch, final: Sequence[CandidateRow], retrieval: RetrievalSettings, route: str
 ) -> Mapping[str, Sequence[Mapping[str, Any]]]:
     """For each final row its keyword neighbours: id, score, rank (spec/retrieval 4.14); hybrid only.
 

@@ -13,7 +13,7 @@ from memtui.engine.recall.context import StageContext
 from memtui.engine.recall.lanes import Lane
 from memtui.engine.recall.record import StageRecord
 from memtui.engine.recall.rows import CandidateRow
-from memtui.engine.recall.stage import Outcome, Ranking
+from memtui.engine.recall.stage import Ranking, StageOutcome
 from memtui.engine.recall.stage_spec import StageSpec
 from memtui.engine.recall.trace import OnStage
 
@@ -93,7 +93,7 @@ def pool_in(name: str, pool: CandidatePool, before: Ranking) -> int:
     return len(pool.vector.keys() | pool.bm25.keys()) if name == "fused" else len(before.order)
 
 
-def _with(keep: int, before: Ranking, outcome: Outcome) -> Ranking:
+def _with(keep: int, before: Ranking, outcome: StageOutcome) -> Ranking:
     """The flow with `keep` back at the place that it had before the stage dropped it."""
     flow = outcome.flow
     order = flow.order.tolist()

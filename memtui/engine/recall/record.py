@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from memtui.engine.recall.candidates import CandidatePool, Floats
-from memtui.engine.recall.stage import Outcome, Ranking
+from memtui.engine.recall.stage import Ranking, StageOutcome
 from memtui.engine.recall.trace import (
     SCHEMA,
     Asker,
@@ -43,7 +43,7 @@ class StageRecord:
     title: str
     kind: StageKind
     before: Ranking
-    outcome: Outcome
+    outcome: StageOutcome
     n_in: int
     ms: float
 

@@ -37,7 +37,7 @@ class Drop:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class StageOutcome:
     """What one stage did.
 
     `rule` names the formula (one for all, or one a candidate, index = pool); `inputs` are its arguments, each a

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from memtui.engine.recall.candidates import CandidatePool
 from memtui.engine.recall.context import StageContext
-from memtui.engine.recall.stage import Outcome, Ranking
+from memtui.engine.recall.stage import Ranking, StageOutcome
 from memtui.engine.recall.trace import StageKind
 
 
@@ -18,7 +18,7 @@ class StageSpec:
     name: str
     title: str
     kind: StageKind
-    run: Callable[[Ranking, CandidatePool, StageContext], Outcome]
+    run: Callable[[Ranking, CandidatePool, StageContext], StageOutcome]
     when: Callable[[StageContext], bool] = lambda setting: True
     fresh: bool = False
     """True for stages that start from the lanes, not from the stage before."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from memtui.engine.core.errors import MemtuiError
 from memtui.engine.core.progress import CancelToken, OnProgress, Progress
 from memtui.engine.store.errors import explained
-from memtui.engine.store.manifests import FRAGMENT_BITS, Manifest, read_manifests
+from memtui.engine.store.manifests import FRAGMENT_BITS, VersionManifest, read_manifests
 from memtui.engine.store.snapshot import WINDOW
 
 if TYPE_CHECKING:
@@ -74,12 +74,12 @@ class _Group:
     fragments: tuple[tuple[int, int, int, int], ...]
 
 
-def _groups(manifests: list[Manifest], start: int) -> Iterator[_Group]:
+def _groups(manifests: list[VersionManifest], start: int) -> Iterator[_Group]:
     """Which fragments to read at which version, newest first.
 
     A fragment is read at the newest version that still has all of its first rows: so few versions are opened.
     """
-    born: dict[int, Manifest] = {}
+    born: dict[int, VersionManifest] = {}
     for before, each in zip(manifests[start:], manifests[start + 1 :], strict=False):
         for number in each.fragments:
             if number not in before.fragments and not each.rewrite:

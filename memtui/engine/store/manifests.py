@@ -42,7 +42,7 @@ class Fragment:
 
 
 @dataclass(frozen=True, slots=True)
-class Manifest:
+class VersionManifest:
     """One version: its number, time in ms, and fragments by number."""
 
     version: int
@@ -101,7 +101,7 @@ def _word(value: int | bytes | None) -> str:
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else ""
 
 
-def read_manifests(table: Path) -> list[Manifest] | None:
+def read_manifests(table: Path) -> list[VersionManifest] | None:
     """Every version below the table's folder, oldest first.
 
     None where the manifests are of a kind that does not tell (stable row ids, an unknown layout): rows must
@@ -162,7 +162,7 @@ def files_in(manifest: bytes, version: int, *, by_address: bool = False) -> Mapp
     return {number: fragment.files for number, fragment in read.fragments.items()}
 
 
-def _manifest(file: Path, table: Path, known: dict[bytes, tuple[int, Fragment]]) -> Manifest | None:
+def _manifest(file: Path, table: Path, known: dict[bytes, tuple[int, Fragment]]) -> VersionManifest | None:
     try:
         message = _message(file.read_bytes())
         return None if message is None else _parsed(message, table, known)
@@ -181,7 +181,7 @@ def _message(raw: bytes) -> bytes | None:
 
 def _parsed(
     message: bytes, table: Path | None, known: dict[bytes, tuple[int, Fragment]], by_address: bool = False
-) -> Manifest | None:
+) -> VersionManifest | None:
     """A manifest out of its message; `known` holds fragments by their bytes, which most versions share."""
     version, time_ms, transaction, flags = 0, 0, "", 0
     fragments: dict[int, Fragment] = {}
@@ -205,7 +205,7 @@ def _parsed(
             transaction = value.decode("utf-8", "replace")
     if not version or (flags & _STABLE_ROW_IDS and not by_address):
         return None
-    return Manifest(version, time_ms, fragments, _is_rewrite(table, transaction))
+    return VersionManifest(version, time_ms, fragments, _is_rewrite(table, transaction))
 
 
 def _fragment(message: bytes) -> tuple[int, Fragment] | None:

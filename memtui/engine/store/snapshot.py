@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from memtui.engine.dialects.base import Dialect
     from memtui.engine.store.agent_words.search import Ranked, WordIndex
-    from memtui.engine.store.vector_matrix import Found, VectorCache, VectorMatrix
-    from memtui.engine.store.word_matrix import FoundWords, Splitter, WordCache
+    from memtui.engine.store.vector_matrix import MatrixCache, NearestRows, VectorMatrix
+    from memtui.engine.store.word_matrix import FoundWords, WordCache, WordSplitter
 
 
 BATCH = 65_536
@@ -62,7 +62,7 @@ class Snapshot:
         dialect: Dialect,
         where: str,
         folder: Path | None = None,
-        vectors: VectorCache | None = None,
+        vectors: MatrixCache | None = None,
         words: WordCache | None = None,
         shared: Path | None = None,
     ) -> None:
@@ -337,7 +337,7 @@ class Snapshot:
         column = self.dialect.columns.vector
         return self.vectors_fit and vector_index_rows(self.table, column, self.where) is None
 
-    def nearest(self, vector: Sequence[float], *, k: int, where: str | None = None) -> Found:
+    def nearest(self, vector: Sequence[float], *, k: int, where: str | None = None) -> NearestRows:
         """As `vector_search` by cosine, from the vectors in memory: row ids and distances, nearest first.
 
         Raises `UsageError` for a vector that does not fit.
@@ -370,7 +370,7 @@ class Snapshot:
 
     def nearest_by_pass(
         self, vector: Sequence[float], *, k: int, where: str | None, check: Callable[[], None]
-    ) -> Found:
+    ) -> NearestRows:
         """As `nearest`, of vectors that no memory holds: one pass over all of them, `check` asked before each batch."""
         import numpy as np
 
@@ -443,7 +443,7 @@ class Snapshot:
         return self._splitter is not None
 
     @cached_property
-    def _splitter(self) -> Splitter | None:
+    def _splitter(self) -> WordSplitter | None:
         from memtui.engine.store.word_matrix import splitter
 
         if not self._few_words or not self.fts.exists or not self.fts.readable:

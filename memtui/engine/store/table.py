@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from memtui.engine.store.object_store import ObjectFolder
-    from memtui.engine.store.vector_matrix import VectorCache
+    from memtui.engine.store.vector_matrix import MatrixCache
     from memtui.engine.store.word_matrix import WordCache
     from memtui.engine.store.writer import VersionMark, Writer
 
@@ -59,7 +59,7 @@ class Store:
         self._place = place
         self._columns = columns
         self._lock = threading.Lock()
-        self._vectors: VectorCache | None = None
+        self._vectors: MatrixCache | None = None
         self._words: WordCache | None = None
         self._watch_lock = threading.Lock()  # polling a slow disk must not hold up a page
         self._old: Snapshot | None = None
@@ -369,11 +369,11 @@ class Store:
         return self._snapshot(table, schema)
 
     def _snapshot(self, table: Any, schema: pa.Schema) -> Snapshot:
-        from memtui.engine.store.vector_matrix import VectorCache
+        from memtui.engine.store.vector_matrix import MatrixCache
         from memtui.engine.store.word_matrix import WordCache
 
         if self._vectors is None or self._words is None:
-            self._vectors, self._words = VectorCache(), WordCache()
+            self._vectors, self._words = MatrixCache(), WordCache()
         dialect = self._dialect_of(schema)
         return Snapshot(
             table, dialect, self.where, self._table_folder, self._vectors, self._words, self._shared

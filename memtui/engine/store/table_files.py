@@ -45,7 +45,7 @@ _OPERATIONS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Manifest:
+class ManifestFile:
     """One version's file."""
 
     version: int
@@ -59,7 +59,7 @@ class TableFiles:
     """A listing of one table's folder, sizes in bytes; what the manifests say is read when it is asked for."""
 
     folder: Path
-    manifests: tuple[Manifest, ...]
+    manifests: tuple[ManifestFile, ...]
     """Oldest version first."""
     data: Mapping[str, int]
     indices: Mapping[str, int]
@@ -69,7 +69,7 @@ class TableFiles:
     """Seconds since the epoch when a data file or index folder was written."""
 
     @property
-    def newest(self) -> Manifest | None:
+    def newest(self) -> ManifestFile | None:
         """The newest version's file; None in a folder without versions."""
         return self.manifests[-1] if self.manifests else None
 
@@ -180,7 +180,9 @@ def list_table(folder: Path) -> TableFiles:
         if dot and ending == "manifest" and stem.isdigit():
             number = 2**64 - 1 - int(stem) if len(stem) == _INVERTED_DIGITS else int(stem)
             found = _stat(entry)
-            manifests.append(Manifest(number, Path(entry.path), found.st_size, int(found.st_mtime * 1000)))
+            manifests.append(
+                ManifestFile(number, Path(entry.path), found.st_size, int(found.st_mtime * 1000))
+            )
     manifests.sort(key=lambda each: each.version)
     deletions = sum(1 for _ in _entries(folder / "_deletions"))
     return TableFiles(folder, tuple(manifests), data, indices, deletions, times)

@@ -99,7 +99,9 @@ class VectorMatrix:
             version, self.addresses[rows], self.row_ids[rows], self.units[rows], self.lengths[rows]
         )
 
-    def nearest(self, question: Units, k: int, among: np.ndarray[Any, np.dtype[np.bool_]] | None) -> Found:
+    def nearest(
+        self, question: Units, k: int, among: np.ndarray[Any, np.dtype[np.bool_]] | None
+    ) -> NearestRows:
         """The `k` rows with the highest cosine to `question` (any length above 0), the nearest first.
 
         `among` keeps rows by place, None every one; rows without a vector are never found, and a question without
@@ -107,7 +109,7 @@ class VectorMatrix:
         """
         length = float(np.linalg.norm(question))
         if not length > 0 or not len(self.units):
-            return Found(np.empty(0, np.uint64), np.empty(0, np.float32))
+            return NearestRows(np.empty(0, np.uint64), np.empty(0, np.float32))
         cosines = row_products(self.units, question / np.float32(length))
         usable = ~np.isnan(cosines)
         places = np.flatnonzero(usable if among is None else usable & among)
@@ -115,11 +117,11 @@ class VectorMatrix:
             best = np.argpartition(-cosines[places], k - 1)[:k]
             places = np.sort(places[best])
         order = places[np.argsort(-cosines[places], kind="stable")]
-        return Found(self.row_ids[order], 1 - cosines[order])
+        return NearestRows(self.row_ids[order], 1 - cosines[order])
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class NearestRows:
     """Rows by their ids, and the cosine distance of each."""
 
     row_ids: Addresses
@@ -128,12 +130,12 @@ class Found:
 
 def nearest_in_batches(
     batches: Iterable[tuple[Any, Any]], question: Units, k: int, check: Callable[[], None]
-) -> Found:
+) -> NearestRows:
     """The `k` rows of the highest cosine to `question` out of batches of row ids and vectors, the nearest first.
 
     The same as `VectorMatrix.nearest` of all of them; no more than a batch and the best so far are held.
     """
-    best = Found(np.empty(0, np.uint64), np.empty(0, np.float32))
+    best = NearestRows(np.empty(0, np.uint64), np.empty(0, np.float32))
     length = float(np.linalg.norm(question))
     for row_ids, stored in batches:
         check()
@@ -149,7 +151,7 @@ def nearest_in_batches(
         ids = np.concatenate([best.row_ids, row_ids.to_numpy(zero_copy_only=False)[valid][good]])
         distances = np.concatenate([best.distances, 1 - cosines[good]])
         order = np.argsort(distances, kind="stable")[:k]
-        best = Found(ids[order], distances[order])
+        best = NearestRows(ids[order], distances[order])
     return best
 
 
@@ -172,7 +174,7 @@ class KeptFile(Protocol):
         """Keep nothing any more."""
 
 
-class VectorCache:
+class MatrixCache:
     """The newest matrix of a table, shared by its versions; used by several threads."""
 
     def __init__(self) -> None:

@@ -47,7 +47,7 @@ Flags = np.ndarray[Any, np.dtype[np.bool_]]
 
 
 @dataclass(frozen=True)
-class Splitter:
+class WordSplitter:
     """Words as an index makes them: split, lower-cased, stemmed, stop words left out; by its own settings."""
 
     settings: Mapping[str, Any]
@@ -94,14 +94,14 @@ class Splitter:
 
 
 @lru_cache(maxsize=4)
-def _splitter(settings: tuple[tuple[str, Any], ...]) -> Splitter:
+def _splitter(settings: tuple[tuple[str, Any], ...]) -> WordSplitter:
     made = dict(settings)
     if made["custom_stop_words"] is not None:
         made["custom_stop_words"] = list(made["custom_stop_words"])
-    return Splitter(made)
+    return WordSplitter(made)
 
 
-def splitter(details: Mapping[str, Any]) -> Splitter | None:
+def splitter(details: Mapping[str, Any]) -> WordSplitter | None:
     """The splitter of an index with these settings; None for one that cannot be made without its table."""
     if details.get("base_tokenizer") not in SPLIT or details.get("lance_tokenizer") not in (None, "text"):
         return None
@@ -132,7 +132,7 @@ class WordMatrix:
     """The words of every memory of one version, rows by address in ascending order."""
 
     version: int
-    splitter: Splitter
+    splitter: WordSplitter
     addresses: Addresses
     row_ids: Addresses
     lengths: Numbers
@@ -196,14 +196,14 @@ class WordCache:
                 del self._among[next(iter(self._among))]
             return cache
 
-    def matrix(self, pin: Pinned, by: Splitter) -> WordMatrix:
+    def matrix(self, pin: Pinned, by: WordSplitter) -> WordMatrix:
         """The matrix of this version, made of the texts that are known and of those not read yet."""
         with self._lock:
             if self._kept is None or self._kept.version != pin.version or self._kept.splitter is not by:
                 self._kept = self._advanced(pin, by)
             return self._kept
 
-    def _advanced(self, pin: Pinned, by: Splitter) -> WordMatrix:
+    def _advanced(self, pin: Pinned, by: WordSplitter) -> WordMatrix:
         if self._kept is None or self._kept.splitter is not by:
             self._texts, self._words = {}, {}
         addresses, row_ids = addressed(pin, self._where)

@@ -12,7 +12,7 @@ from memtui.mcp.tools.base import Answer, Arguments, Reply, Tool
 
 if TYPE_CHECKING:
     from memtui.engine import Memory
-    from memtui.engine.clients import Reach
+    from memtui.engine.clients import ClientReach
 
 
 class Get(Arguments):
@@ -61,7 +61,7 @@ def records_of(door: Door, memories: Sequence[Memory]) -> list[Record]:
     ]
 
 
-def record_of(memory: Memory, reach: Reach) -> Record:
+def record_of(memory: Memory, reach: ClientReach) -> Record:
     """A memory as it goes out."""
     return Record(
         id=memory.id,

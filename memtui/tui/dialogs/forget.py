@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from memtui.engine import History, Outcome, counted, one_line
 from memtui.paths import questions_file
 from memtui.tui.dialogs.choose_one import ChooseOne, Option
-from memtui.tui.dialogs.sheet import Section, Sheet, SheetLine
+from memtui.tui.dialogs.sheet import Sheet, SheetLine, SheetSection
 from memtui.tui.host import host
 from memtui.tui.paint.numbers import full
 
@@ -133,10 +133,10 @@ def receipt_sheet(receipt: Mapping[str, Any], warnings: Sequence[str]) -> Sheet:
         for each in receipt["memories"]
     ]
     twins = [SheetLine(each[:8], ", ".join(others)) for each, others in receipt["same_text"].items()]
-    sections = [Section("LOOKED FOR AFTERWARDS", tuple(lines))]
-    sections += [Section("COPIES THAT STAY IN OTHER FILES", tuple(left))] if left else []
-    sections += [Section("OTHER MEMORIES WITH THE SAME TEXT", tuple(twins))] if twins else []
-    sections.append(Section("MEMORIES, BY THE SHA-256 OF THEIR TEXTS", tuple(hashes)))
+    sections = [SheetSection("LOOKED FOR AFTERWARDS", tuple(lines))]
+    sections += [SheetSection("COPIES THAT STAY IN OTHER FILES", tuple(left))] if left else []
+    sections += [SheetSection("OTHER MEMORIES WITH THE SAME TEXT", tuple(twins))] if twins else []
+    sections.append(SheetSection("MEMORIES, BY THE SHA-256 OF THEIR TEXTS", tuple(hashes)))
     return Sheet("History removed" if stays else "Forgotten", intro, warnings, sections)
 
 

@@ -31,7 +31,7 @@ class SheetLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class SheetSection:
     """Lines that belong together."""
 
     heading: str
@@ -39,7 +39,11 @@ class Section:
 
 
 def sheet_lines(
-    intro: Sequence[str], findings: Sequence[str], sections: Sequence[Section], width: int, glyphs: Glyphs
+    intro: Sequence[str],
+    findings: Sequence[str],
+    sections: Sequence[SheetSection],
+    width: int,
+    glyphs: Glyphs,
 ) -> list[Content]:
     """The whole sheet for lines of `width` cells."""
     room = max(12, width - 4)
@@ -76,7 +80,9 @@ def _line(line: SheetLine, name_cells: int, value_cells: int, width: int, glyphs
 class SheetRows(RowList):
     """Scrolls through the sheet."""
 
-    def __init__(self, intro: Sequence[str], findings: Sequence[str], sections: Sequence[Section]) -> None:
+    def __init__(
+        self, intro: Sequence[str], findings: Sequence[str], sections: Sequence[SheetSection]
+    ) -> None:
         super().__init__()
         self._parts = (tuple(intro), tuple(findings), tuple(sections))
 
@@ -96,7 +102,7 @@ class Sheet(QuickModal[None]):
     BINDINGS = bindings("overlay")
 
     def __init__(
-        self, title: str, intro: Sequence[str], findings: Sequence[str], sections: Sequence[Section]
+        self, title: str, intro: Sequence[str], findings: Sequence[str], sections: Sequence[SheetSection]
     ) -> None:
         super().__init__()
         self._title = title

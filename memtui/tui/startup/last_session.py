@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from memtui.engine import LockState, MemtuiError
-from memtui.tui.appearance import Look
+from memtui.tui.appearance import Appearance
 from memtui.tui.change_request import ChangeRequests
 from memtui.tui.dialogs.choose_one import ChooseOne, Option
 from memtui.ui_state import UiState
@@ -26,7 +26,7 @@ RECENT, MOST_RECENT = "recent", 12
 class LastSession:
     """`kept` is the app's own file; without it nothing is read and nothing is kept."""
 
-    def __init__(self, app: SessionApp, kept: UiState | None, look: Look) -> None:
+    def __init__(self, app: SessionApp, kept: UiState | None, look: Appearance) -> None:
         self._app, self._kept, self._look = app, kept, look
         self._uri = ""
         self._opened: list[str] = []

@@ -58,7 +58,7 @@ class SeveralFound:
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class StoreRead:
     """Tiers, states and counters are known too."""
 
     info: StoreInfo
@@ -200,7 +200,7 @@ class StoreOpener:
             engine.load_catalog(report, token)
             report(Listed(engine.info) if early else FoundStores(engine, engine.info))
             engine.load_metadata(report, token)
-            return Read(engine.info, engine.stats())
+            return StoreRead(engine.info, engine.stats())
 
         self._reloading = False
         self._runner.cancel("watch")
@@ -242,7 +242,7 @@ class StoreOpener:
 
         def work(token: CancelToken, report: Report) -> Any:
             engine.refresh(report, token)
-            return Read(engine.info, engine.stats())
+            return StoreRead(engine.info, engine.stats())
 
         self._reloading, self._said = True, said
         self._runner.cancel("watch")  # what it saw is read now: told afterwards it would be false
@@ -302,7 +302,7 @@ class StoreOpener:
             app.set_session(phase="none", looked_at=value.looked_at, choices=(), why="", progress=None)
         elif isinstance(value, SeveralFound):
             app.set_session(phase="none", choices=value.stores, why=value.why, progress=None)
-        elif isinstance(value, Read):
+        elif isinstance(value, StoreRead):
             before = app.session.info if self._reloading else None
             self._reloading = False
             app.set_session(

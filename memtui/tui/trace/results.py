@@ -17,7 +17,7 @@ from memtui.tui.paint.waterfall import Waterfall, badge, number
 from memtui.tui.theme.tokens import scope_style, tier_style
 from memtui.tui.trace import rule_text
 from memtui.tui.trace import stages as account
-from memtui.tui.widgets.breakdown import GateWords, Why
+from memtui.tui.widgets.breakdown import GateWords, ScoreReasons
 from memtui.tui.widgets.dropped_list import DroppedGroup, Miss
 from memtui.tui.widgets.result_list import ResultRow, found_at
 
@@ -224,7 +224,7 @@ def candidate_of(trace: Trace | None, id: str) -> Candidate | None:
 
 def why(
     trace: Trace, candidate: Candidate, glyphs: Glyphs, now_ms: int, told: CandidateStory | None = None
-) -> Why:
+) -> ScoreReasons:
     """The account of one memory for the panel below the lists."""
     memory = trace.memories.get(candidate.id)
     gates = gates_of(trace, candidate, glyphs)
@@ -232,7 +232,7 @@ def why(
     words = matched(trace.query, memory)
     story = Content.styled(one_line(told.story), "$foreground") if told is not None and told.story else None
     said = [each for each in (story, *known, words) if each is not None]
-    return Why(account.fall(trace, candidate, glyphs), tuple(said), gates)
+    return ScoreReasons(account.fall(trace, candidate, glyphs), tuple(said), gates)
 
 
 def matched(query: str, memory: Memory | None) -> Content | None:

@@ -22,7 +22,7 @@ class GateWords:
 
 
 @dataclass(frozen=True, slots=True)
-class Why:
+class ScoreReasons:
     """One memory's score and the facts to tell beside it (each one short phrase)."""
 
     fall: Waterfall
@@ -31,7 +31,7 @@ class Why:
 
 
 class Breakdown(Widget):
-    """Paints a `Why`; nothing to focus, it follows the selection."""
+    """Paints a `ScoreReasons`; nothing to focus, it follows the selection."""
 
     DEFAULT_CSS = """
     Breakdown { height: 1fr; background: $background; color: $foreground; }
@@ -39,9 +39,9 @@ class Breakdown(Widget):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._why: Why | None = None
+        self._why: ScoreReasons | None = None
 
-    def show(self, why: Why | None) -> None:
+    def show(self, why: ScoreReasons | None) -> None:
         """Show this account; None empties the panel."""
         self._why = why
         self.refresh()

@@ -73,7 +73,7 @@ LABEL = 13
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class FormRow:
     """Something that can be decided. `on` is None for what has a value, else whether it is switched on.
 
     `path`: the value is one, of which the end matters most.
@@ -88,7 +88,7 @@ class Setting:
     path: bool = False
 
 
-def setting_row(setting: Setting, width: int, glyphs: Glyphs, label: int = LABEL) -> Row:
+def setting_row(setting: FormRow, width: int, glyphs: Glyphs, label: int = LABEL) -> Row:
     """Name and value; the meaning where there is room."""
     mark = " " if setting.on is None else glyphs.mark if setting.on else glyphs.dot
     value = one_line(setting.value) if setting.on is None else ("on" if setting.on else "off")

@@ -20,7 +20,7 @@ from memtui.tui.layouts import Shape
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.widgets.row_list import Row
 from memtui.tui.widgets.state_panel import State
-from memtui.tui.wizard.view import RunProgress, Setting, heard, setting_row, ticked
+from memtui.tui.wizard.view import FormRow, RunProgress, heard, setting_row, ticked
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
@@ -69,7 +69,7 @@ S = TypeVar("S", bound=TaskState)
 
 
 @dataclass(frozen=True)
-class Field(Generic[S]):
+class FormField(Generic[S]):
     """One line of a form: Enter asks for its value, Space turns a switch."""
 
     name: str
@@ -99,13 +99,13 @@ class Field(Generic[S]):
         """The value as it is now."""
         return self.value(run.state) if self.value is not None else getattr(run.state, self.name)
 
-    def setting(self, run: TaskRun[S]) -> Setting:
+    def setting(self, run: TaskRun[S]) -> FormRow:
         """The field as a row shows it."""
         value = self.of(run)
         if self.kind == "switch":
-            return Setting(self.name, self.label, meaning=self.meaning, on=bool(value))
+            return FormRow(self.name, self.label, meaning=self.meaning, on=bool(value))
         shown = self.shown(run) if self.shown is not None else str(value or "") or self.none
-        return Setting(self.name, self.label, shown, self.meaning, value != self.default, path=self.path)
+        return FormRow(self.name, self.label, shown, self.meaning, value != self.default, path=self.path)
 
     def change(self, run: TaskRun[S]) -> None:
         """Ask for another value; a switch is turned at once."""
@@ -150,7 +150,7 @@ def _no_text(run: TaskRun[Any], text: str) -> None:
 
 
 @dataclass(frozen=True)
-class Step(Generic[S]):
+class TaskStep(Generic[S]):
     """One step: what its panels show, and what its keys do. Where a function stands a plain value may, too."""
 
     name: str
@@ -161,7 +161,7 @@ class Step(Generic[S]):
     shape: Shape | Callable[[TaskRun[S]], Shape] = TWO
     said: Callable[[TaskRun[S]], State | None] = lambda run: None
     """Words in place of the main panel."""
-    form: tuple[Field[S], ...] | Callable[[TaskRun[S]], tuple[Field[S], ...]] = ()
+    form: tuple[FormField[S], ...] | Callable[[TaskRun[S]], tuple[FormField[S], ...]] = ()
     """The settings that `form_rows` lists; Enter on the row of one changes it."""
     advice: str | Callable[[TaskRun[S]], str] = ""
     """What to know or to do here, one line above what is missing."""
@@ -201,7 +201,7 @@ class Task(Generic[S]):
 
     name: str
     title: str
-    steps: tuple[Step[S], ...]
+    steps: tuple[TaskStep[S], ...]
     start: Callable[..., S]
     """The state at the beginning, of the open store and what else it was begun with."""
     about: Callable[[TaskRun[S]], str] = lambda run: ""
@@ -418,7 +418,7 @@ class TaskRun(Generic[S]):
         return tuple(name for name in self._steps if name)
 
     @property
-    def part(self) -> Step[S]:
+    def part(self) -> TaskStep[S]:
         """The step that is shown."""
         return self._steps[self.state.step]
 
@@ -441,7 +441,7 @@ class TaskRun(Generic[S]):
         on = self.part.goes_on
         return on if isinstance(on, bool) else on(self)
 
-    def form(self) -> tuple[Field[S], ...]:
+    def form(self) -> tuple[FormField[S], ...]:
         """The settings of the step."""
         form = self.part.form
         return form if isinstance(form, tuple) else form(self)

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from memtui.engine import open_engine
-from memtui.engine.capture.chat import ChatError, RecordingChat, Replies
+from memtui.engine.capture.chat import NoReplyError, RecordingChat, Replies
 from memtui.engine.capture.draft import Draft, StoredRow, table_of
 from memtui.engine.capture.pipeline import change_sets
-from memtui.engine.capture.trace import Candidate, CaptureTrace
+from memtui.engine.capture.trace import CaptureCandidate, CaptureTrace
 from memtui.engine.store.create import create_pro, pro_schema
 from memtui.engine.store.open import open_store
 
@@ -71,8 +71,8 @@ def test_each_decision_is_one_journalled_change_that_can_be_taken_back(folder: P
         NOW,
         (),
         (
-            Candidate("cases", "a new one", writes=(added,)),
-            Candidate("cases", "a merge", decision="merge", match="near", writes=(changed,)),
+            CaptureCandidate("cases", "a new one", writes=(added,)),
+            CaptureCandidate("cases", "a merge", decision="merge", match="near", writes=(changed,)),
         ),
     )
     entries = [engine.curate.apply(each, confirmed=True).entry for each in change_sets(trace, engine.store)]
@@ -96,7 +96,7 @@ def test_replies_are_played_in_order_and_a_missing_one_is_a_failed_call() -> Non
     assert chat("extract", {}).text == "as it was"
     assert chat("extract", {}).reasoning == "thought"
     for _ in range(2):
-        with pytest.raises(ChatError):
+        with pytest.raises(NoReplyError):
             chat("extract", {})
     assert [call.error for call in chat.calls] == ["", "", "", "down", "no reply was recorded"]
     assert Replies({"dedup": [1]}, json.dumps).unused == {"dedup": 1}

@@ -10,7 +10,7 @@ from memtui.engine.access import Access, ScopePolicy
 from memtui.engine.capture.chat import Chat
 from memtui.engine.capture.draft import Draft
 from memtui.engine.capture.prompts import OWN, Prompt
-from memtui.engine.capture.trace import CaptureTrace, Message, Text
+from memtui.engine.capture.trace import CaptureText, CaptureTrace, Message
 
 if TYPE_CHECKING:
     import numpy as np
@@ -64,7 +64,7 @@ class CaptureRecipe:
     """What a text must pass, in order."""
     openings: tuple[str, ...] = ("Remember", "Decision, we will use this", "I prefer this")
     """Words before a text with which it may be kept."""
-    settings_for: Callable[[Text, Mapping[str, Any]], list[tuple[str, Any]]] | None = None
+    settings_for: Callable[[CaptureText, Mapping[str, Any]], list[tuple[str, Any]]] | None = None
     """Settings that belong to the gate that stopped a text, the nearest value first; None: by the common names."""
     faults: Mapping[str, str] = field(default_factory=dict)
     """Gates at which a known fault of the system loses more than the rule means to."""

@@ -11,7 +11,14 @@ from typing import Any
 from memtui.engine.capture.draft import StoredRow
 from memtui.engine.capture.recipes.base import CaptureContext, CaptureRecipe, CaptureRequest
 from memtui.engine.capture.recipes.memtui.texts import without_secrets
-from memtui.engine.capture.trace import Candidate, CaptureTrace, Fate, Message, Neighbour, Text
+from memtui.engine.capture.trace import (
+    CaptureCandidate,
+    CaptureNeighbour,
+    CaptureText,
+    CaptureTrace,
+    Fate,
+    Message,
+)
 
 DEFAULTS: Mapping[str, Any] = {
     "maxItemsPerTurn": 2,
@@ -265,7 +272,7 @@ class _Turn:
     todos: int = 0
     taken: list[str] = field(default_factory=list)
 
-    def decide(self, part: str, message: str, place: int) -> tuple[Candidate | None, str, Any, Any]:
+    def decide(self, part: str, message: str, place: int) -> tuple[CaptureCandidate | None, str, Any, Any]:
         """(candidate, gate, value, limit) of one piece of text, by the gates in its order."""
         text, settings = " ".join(part.split()), self.settings
         if len(text) > settings["maxCharsPerItem"]:
@@ -320,18 +327,18 @@ class _Turn:
 
     def _stored(
         self, text: str, category: str, scope: str, place: int, threshold: float
-    ) -> tuple[Candidate | None, str, Any, Any]:
+    ) -> tuple[CaptureCandidate | None, str, Any, Any]:
         context = self.context
         try:
             vector = context.embed([text])[0]
         except Exception as error:  # it drops the item without a word; the trace counts it
             return None, "embedding failed", str(error), None
-        base = Candidate(_SMART[category], text, content=text, texts=(place,))
+        base = CaptureCandidate(_SMART[category], text, content=text, texts=(place,))
         if category != "todo":
             least = float(self.settings["duplicateSearchMinScore"])
             for hit in context.draft.search(vector, limit=1, scopes=[scope]):
                 score = 1.0 / (1.0 + (2.0 - 2.0 * hit.cosine))
-                base = replace(base, neighbours=(Neighbour(hit.row.id, score, hit.row.text),))
+                base = replace(base, neighbours=(CaptureNeighbour(hit.row.id, score, hit.row.text),))
                 if score >= least or near_duplicate(text, hit.row.text, threshold)[0]:
                     skipped = replace(base, decision="skip", gate="duplicate", match=hit.row.id)
                     return skipped, "duplicate", score, least
@@ -358,11 +365,11 @@ def run(request: CaptureRequest, context: CaptureContext) -> CaptureTrace:
         scanned.setdefault(at, []).append(block)
     gates: dict[str, int] = {}
     parts = 0
-    texts: list[Text] = []
-    candidates: list[Candidate] = []
+    texts: list[CaptureText] = []
+    candidates: list[CaptureCandidate] = []
     for number, message in enumerate(request.messages):
         shown = without_secrets("\n".join(_blocks(message.content)))[0]
-        text = Text(shown, message.role, "dropped", message=number)
+        text = CaptureText(shown, message.role, "dropped", message=number)
         if message.role != "user":
             texts.append(replace(text, gate="role", reason="only what the user says is looked at"))
             continue

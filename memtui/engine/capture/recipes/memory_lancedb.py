@@ -10,7 +10,7 @@ from typing import Any
 from memtui.engine.capture.draft import StoredRow
 from memtui.engine.capture.recipes.base import CaptureContext, CaptureRecipe, CaptureRequest
 from memtui.engine.capture.recipes.memtui.texts import content_text, without_secrets
-from memtui.engine.capture.trace import Candidate, CaptureTrace, Neighbour, Text
+from memtui.engine.capture.trace import CaptureCandidate, CaptureNeighbour, CaptureText, CaptureTrace
 from memtui.engine.core.javascript import utf16_len
 from memtui.engine.core.text import one_line
 
@@ -107,13 +107,13 @@ def run(request: CaptureRequest, context: CaptureContext) -> CaptureTrace:
     """The trace of one turn; like the program, it looks at the whole conversation from its beginning."""
     settings = {**DEFAULTS, **request.config}
     longest = int(settings["captureMaxChars"])
-    texts: list[Text] = []
-    candidates: list[Candidate] = []
+    texts: list[CaptureText] = []
+    candidates: list[CaptureCandidate] = []
     eligible = 0
     for number, message in enumerate(request.messages):
         raw = content_text(message.content)
         shown = without_secrets(raw)[0]
-        base = Text(shown, message.role, "dropped", message=number)
+        base = CaptureText(shown, message.role, "dropped", message=number)
         if message.role != "user":
             texts.append(replace(base, gate="role", reason="only what the user says is looked at"))
             continue
@@ -146,14 +146,14 @@ def run(request: CaptureRequest, context: CaptureContext) -> CaptureTrace:
 _LATE = "each turn tries the same first three texts again: what comes after them is never reached"
 
 
-def _decided(text: str, place: int, request: CaptureRequest, context: CaptureContext) -> Candidate:
+def _decided(text: str, place: int, request: CaptureRequest, context: CaptureContext) -> CaptureCandidate:
     category = detect_category(text)
     vector = context.embed([text])[0]
     hits = context.draft.search(vector, limit=1)
-    base = Candidate(_SMART.get(category, "patterns"), text, content=text, texts=(place,))
+    base = CaptureCandidate(_SMART.get(category, "patterns"), text, content=text, texts=(place,))
     if hits:
         score = 1.0 / (1.0 + 2.0 * (1.0 - hits[0].cosine))
-        base = replace(base, neighbours=(Neighbour(hits[0].row.id, score, hits[0].row.text),))
+        base = replace(base, neighbours=(CaptureNeighbour(hits[0].row.id, score, hits[0].row.text),))
         if score >= SAME:
             return replace(
                 base, decision="skip", gate="duplicate", match=hits[0].row.id, reason=f"{score:.3f}"

@@ -160,7 +160,7 @@ def _text(value: Any) -> str | None:
 # ---------------------------------------------------------------- the features
 
 
-class Confidence(NamedTuple):
+class CandidateSupport(NamedTuple):
     """How far a conversation supports a candidate: 0 to 1, and the parts of it."""
 
     score: float
@@ -178,17 +178,17 @@ _SENTENCE = re.compile("[。！？!?]+")
 _SPAN = 4
 
 
-def admission_confidence(abstract: str, content: str, conversation: str) -> Confidence:
+def admission_confidence(abstract: str, content: str, conversation: str) -> CandidateSupport:
     """How far `conversation` supports a candidate: its best span by word order, and the share of words said there."""
     wanted = _tokens(f"{abstract}\n{content}")
     if not wanted:
-        return Confidence(0.0, 0.0, 0.0, 1.0)
+        return CandidateSupport(0.0, 0.0, 0.0, 1.0)
     best = max((_overlap(wanted, _tokens(span)) for span in _spans(conversation)), default=0.0)
     said = set(_tokens(conversation))
     distinct = set(wanted)
     coverage = sum(1 for word in distinct if word in said) / len(distinct)
     missing = 1.0 - coverage
-    return Confidence(_clamp(best * 0.7 + coverage * 0.3 - missing * 0.25), best, coverage, missing)
+    return CandidateSupport(_clamp(best * 0.7 + coverage * 0.3 - missing * 0.25), best, coverage, missing)
 
 
 def _tokens(text: str) -> list[str]:

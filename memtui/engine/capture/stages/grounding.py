@@ -100,14 +100,14 @@ def _category(item: Mapping[str, Any]) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class SecondJudgement:
     """A second judgement read: the tags by place where all of them are valid, and the register."""
 
     tags: tuple[str, ...] | None
     register: str | None
 
 
-def read_judgement(reply: Mapping[str, Any] | None, count: int) -> Judgement | None:
+def read_judgement(reply: Mapping[str, Any] | None, count: int) -> SecondJudgement | None:
     """The judgement in a reply; None without one. Any fault in a row makes all tags void."""
     if reply is None:
         return None
@@ -119,11 +119,11 @@ def read_judgement(reply: Mapping[str, Any] | None, count: int) -> Judgement | N
         index = _index(row.get("index")) if isinstance(row, Mapping) else None
         tag = grounding_of(row.get("grounding")) if isinstance(row, Mapping) else None
         if index is None or tag is None or index in tags or not 1 <= index <= count:
-            return Judgement(None, register)
+            return SecondJudgement(None, register)
         tags[index] = tag
     if len(tags) != count:
-        return Judgement(None, register)
-    return Judgement(tuple(tags[at] for at in range(1, count + 1)), register)
+        return SecondJudgement(None, register)
+    return SecondJudgement(tuple(tags[at] for at in range(1, count + 1)), register)
 
 
 def _index(value: Any) -> int | None:
@@ -151,7 +151,7 @@ def filter_items(
     register: str,
     asserted: bool,
     fired: str | None,
-    judgement: Judgement | None,
+    judgement: SecondJudgement | None,
 ) -> Filtered:
     """Apply the judgement and the filters, in the plugin's order, to the entries of a reply."""
     objects = [item for item in items if isinstance(item, Mapping)]
@@ -204,7 +204,7 @@ def filter_items(
 def _judged(
     register: str,
     fired: str | None,
-    judgement: Judgement,
+    judgement: SecondJudgement,
     objects: Sequence[Mapping[str, Any]],
     tags: list[str],
 ) -> tuple[str, list[str], list[bool]]:

@@ -25,7 +25,7 @@ _TAG = pattern(
 )
 
 
-class Turn(NamedTuple):
+class TranscriptTurn(NamedTuple):
     """Who said what."""
 
     role: str
@@ -45,9 +45,9 @@ def neutralize_speaker_tags(text: str) -> str:
     return _TAG.sub("‹\\1›", text)
 
 
-def bounded_transcript(turns: Sequence[Turn], max_chars: int, protected: int = 0) -> Transcript:
+def bounded_transcript(turns: Sequence[TranscriptTurn], max_chars: int, protected: int = 0) -> Transcript:
     """The last turns that fit into `max_chars` UTF-16 units; the first `protected` turns keep a share of it."""
-    safe = [Turn(role, neutralize_speaker_tags(text)) for role, text in turns]
+    safe = [TranscriptTurn(role, neutralize_speaker_tags(text)) for role, text in turns]
     whole = "\n".join(_block(turn) for turn in safe)
     length = utf16_len(whole)
     if length <= max_chars:
@@ -70,12 +70,12 @@ def bounded_transcript(turns: Sequence[Turn], max_chars: int, protected: int = 0
     return Transcript("\n".join(part for part in (first, last) if part), length, bool(first))
 
 
-def _block(turn: Turn) -> str:
+def _block(turn: TranscriptTurn) -> str:
     tag = "assistant_message" if turn.role == "assistant" else "user_message"
     return f"<{tag}>\n{turn.text}\n</{tag}>"
 
 
-def _bounded(turns: Sequence[Turn], budget: int) -> str:
+def _bounded(turns: Sequence[TranscriptTurn], budget: int) -> str:
     kept: list[str] = []
     for turn in reversed(turns):
         room = budget - (1 if kept else 0)
@@ -87,7 +87,7 @@ def _bounded(turns: Sequence[Turn], budget: int) -> str:
             continue
         text_room = room - (size - utf16_len(turn.text))
         if text_room > 0:
-            kept.append(_block(Turn(turn.role, utf16_tail(turn.text, text_room))))
+            kept.append(_block(TranscriptTurn(turn.role, utf16_tail(turn.text, text_room))))
         break
     return "\n".join(reversed(kept))
 

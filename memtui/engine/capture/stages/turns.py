@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from memtui.engine.capture.stages.matching import pattern
-from memtui.engine.capture.stages.transcript import Turn
+from memtui.engine.capture.stages.transcript import TranscriptTurn
 from memtui.engine.core.javascript import trim
 
 RETAINED = 6
@@ -29,7 +29,9 @@ def retained_text_cap(min_messages: int) -> int:
     return max(RETAINED, min_messages)
 
 
-def conversation_turns(turns: Sequence[Turn], eligible: Sequence[str], new: Sequence[str]) -> list[Turn]:
+def conversation_turns(
+    turns: Sequence[TranscriptTurn], eligible: Sequence[str], new: Sequence[str]
+) -> list[TranscriptTurn]:
     """The turns that the new texts are: the same tail of all turns, else plain turns of the user."""
     count = len(new)
     if not count:
@@ -38,21 +40,23 @@ def conversation_turns(turns: Sequence[Turn], eligible: Sequence[str], new: Sequ
         tail = list(turns[-count:])
         if [turn.text for turn in tail] == list(new):
             return tail
-    return [Turn("user", text) for text in new]
+    return [TranscriptTurn("user", text) for text in new]
 
 
-def reconcile_turns(turns: Sequence[Turn], texts: Sequence[str], places: Sequence[int] | None) -> list[Turn]:
+def reconcile_turns(
+    turns: Sequence[TranscriptTurn], texts: Sequence[str], places: Sequence[int] | None
+) -> list[TranscriptTurn]:
     """The turns of the texts that a filter kept: by place where the places are right, else the first that match."""
     if places is not None and len(places) == len(texts):
         named = [turns[at] for at in places if 0 <= at < len(turns)]
         if len(named) == len(texts) and all(t.text == text for t, text in zip(named, texts, strict=True)):
             return named
-    found: list[Turn] = []
+    found: list[TranscriptTurn] = []
     at = 0
     for text in texts:
         match = next((i for i in range(at, len(turns)) if turns[i].text == text), None)
         if match is None:
-            found.append(Turn("user", text))
+            found.append(TranscriptTurn("user", text))
             continue
         found.append(turns[match])
         at = match + 1

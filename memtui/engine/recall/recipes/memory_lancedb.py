@@ -9,13 +9,13 @@ from memtui.engine.recall.asker import by_own_rules
 from memtui.engine.recall.candidates import CandidatePool, DroppedHit, Floats, Hit
 from memtui.engine.recall.context import RecallContext, StageContext
 from memtui.engine.recall.knob import LIMIT
-from memtui.engine.recall.lanes import Lane, Search
+from memtui.engine.recall.lanes import Lane, LaneSearch
 from memtui.engine.recall.recipes.base import Recipe
 from memtui.engine.recall.recipes.pro.knobs import idle
 from memtui.engine.recall.recipes.pro.run import resolve, run
 from memtui.engine.recall.recipes.pro.stages import LIMIT_CUT, StagedRecipe, vector_ranked
 from memtui.engine.recall.request import RecallRequest
-from memtui.engine.recall.stage import Drop, Outcome, Ranking
+from memtui.engine.recall.stage import Drop, Ranking, StageOutcome
 from memtui.engine.recall.stage_spec import StageSpec
 from memtui.engine.recall.trace import Asker
 from memtui.engine.store import sql
@@ -28,7 +28,7 @@ OVERFETCH = 10
 DEFAULT_AGENT = "main"
 
 
-def l2_lane(search: Search, query: Floats, agent: str) -> Lane:
+def l2_lane(search: LaneSearch, query: Floats, agent: str) -> Lane:
     """Nearest memories by squared L2; score = 1 / (1 + distance).
 
     With an agentId column only the agent's rows are searched (blank means `main`). With a scope column rows of
@@ -62,11 +62,11 @@ def l2_lane(search: Search, query: Floats, agent: str) -> Lane:
     )
 
 
-def floor(flow: Ranking, pool: CandidatePool, setting: StageContext) -> Outcome:
+def floor(flow: Ranking, pool: CandidatePool, setting: StageContext) -> StageOutcome:
     """Keep score >= 0.1."""
     keep = flow.score[flow.order] >= MIN_SCORE
     dropped = {int(i): Drop("min_score", float(flow.score[i]), MIN_SCORE) for i in flow.order[~keep]}
-    return Outcome(
+    return StageOutcome(
         Ranking(flow.order[keep], flow.score), dropped=dropped, params={"minScore": MIN_SCORE}, kind="filter"
     )
 

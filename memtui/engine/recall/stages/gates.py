@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from memtui.engine.recall.candidates import CandidatePool, Floats
-from memtui.engine.recall.stage import Drop, Outcome, Ranking
+from memtui.engine.recall.stage import Drop, Ranking, StageOutcome
 
 
 def admit(
@@ -15,7 +15,7 @@ def admit(
     min_score: float | None,
     window: int | None,
     tags: tuple[str, ...] = (),
-) -> Outcome:
+) -> StageOutcome:
     """Drop what is below `min_score`, lacks a tag token, or has expired; then keep the first `window`.
 
     Everything below the window is discarded, not carried along (spec/retrieval 4.4, 4.5). None switches a
@@ -42,7 +42,7 @@ def admit(
     params = {key: value for key, value in (("minScore", min_score), ("window", window)) if value is not None}
     if tags:
         params["tags"] = list(tags)  # type: ignore[assignment]
-    return Outcome(
+    return StageOutcome(
         Ranking(np.array(kept, np.int64), flow.score), dropped=dropped, params=params, kind="filter"
     )
 
@@ -57,16 +57,16 @@ def _indices(values: list[int]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     return np.array(values, np.int64)
 
 
-def hard_cutoff(flow: Ranking, pool: CandidatePool, *, limit: float) -> Outcome:
+def hard_cutoff(flow: Ranking, pool: CandidatePool, *, limit: float) -> StageOutcome:
     """Keep score >= limit (spec/retrieval 4.11)."""
     keep = flow.score[flow.order] >= limit
     dropped = {int(i): Drop("hard_cutoff", float(flow.score[i]), limit) for i in flow.order[~keep]}
-    return Outcome(
+    return StageOutcome(
         Ranking(flow.order[keep], flow.score), dropped=dropped, params={"hardMinScore": limit}, kind="filter"
     )
 
 
-def noise_filter(flow: Ranking, pool: CandidatePool, *, enabled: bool) -> Outcome:
+def noise_filter(flow: Ranking, pool: CandidatePool, *, enabled: bool) -> StageOutcome:
     """Drop memories whose text the regex noise filter matches, however relevant (spec/retrieval 4.12, 9.1)."""
     dropped: dict[int, Drop] = {}
     fired = np.full(pool.n, None, object)
@@ -76,7 +76,7 @@ def noise_filter(flow: Ranking, pool: CandidatePool, *, enabled: bool) -> Outcom
             if fired[index] is not None:
                 dropped[index] = Drop("noise_filter")
     kept = _indices([i for i in flow.order.tolist() if i not in dropped])
-    return Outcome(
+    return StageOutcome(
         Ranking(kept, flow.score),
         inputs={"noise_rule": fired},
         dropped=dropped,
@@ -100,7 +100,7 @@ class _Nearest:
         self.who[nearer] = at
 
 
-def mmr_diversity(flow: Ranking, pool: CandidatePool, *, drop: bool = False) -> Outcome:
+def mmr_diversity(flow: Ranking, pool: CandidatePool, *, drop: bool = False) -> StageOutcome:
     """Move near-duplicates of already selected memories to the end, in order (spec/retrieval 4.13).
 
     Scores are unchanged, so the list is no longer sorted by score. `drop` True removes them instead (the
@@ -137,7 +137,7 @@ def mmr_diversity(flow: Ranking, pool: CandidatePool, *, drop: bool = False) -> 
     dropped = (
         {i: Drop("mmr_diversity", float(similarity[i]), NEAR_DUPLICATE) for i in deferred} if drop else {}
     )
-    return Outcome(
+    return StageOutcome(
         Ranking(_indices(selected + ([] if drop else deferred)), flow.score),
         inputs={"nearest": partner, "cosine": similarity, "threshold": NEAR_DUPLICATE},
         rule=np.array(["deferred" if i in late else "unchanged" for i in range(pool.n)], object),
@@ -147,17 +147,17 @@ def mmr_diversity(flow: Ranking, pool: CandidatePool, *, drop: bool = False) -> 
     )
 
 
-def limit_cut(flow: Ranking, pool: CandidatePool, *, limit: int) -> Outcome:
+def limit_cut(flow: Ranking, pool: CandidatePool, *, limit: int) -> StageOutcome:
     """Keep the first `limit`."""
     dropped = {
         int(i): Drop("limit", float(p), float(limit)) for p, i in enumerate(flow.order[limit:], limit + 1)
     }
-    return Outcome(
+    return StageOutcome(
         Ranking(flow.order[:limit], flow.score), dropped=dropped, params={"limit": limit}, kind="filter"
     )
 
 
-def governance(flow: Ranking, pool: CandidatePool) -> Outcome:
+def governance(flow: Ranking, pool: CandidatePool) -> StageOutcome:
     """What auto-recall withholds: not confirmed, archive or reflection layer, suppressed (spec/retrieval 6)."""
     dropped: dict[int, Drop] = {}
     for index in flow.order.tolist():
@@ -168,14 +168,14 @@ def governance(flow: Ranking, pool: CandidatePool) -> Outcome:
             dropped[index] = Drop("suppressed", float(pool.now_ms), float(meta.suppressed_until_ms))
     states = np.array([f"{row.metadata.state}, {row.metadata.memory_layer}" for row in pool.rows], object)
     kept = _indices([i for i in flow.order.tolist() if i not in dropped])
-    return Outcome(Ranking(kept, flow.score), inputs={"state": states}, dropped=dropped, kind="filter")
+    return StageOutcome(Ranking(kept, flow.score), inputs={"state": states}, dropped=dropped, kind="filter")
 
 
-def adaptive_gate(flow: Ranking, pool: CandidatePool, *, rule: str | None, min_length: int) -> Outcome:
+def adaptive_gate(flow: Ranking, pool: CandidatePool, *, rule: str | None, min_length: int) -> StageOutcome:
     """When the gate skips the question, the agent recalls nothing: all that was found stops here."""
     params = {"minLength": min_length}
     if rule is None:
-        return Outcome(flow, params=params, kind="filter")
+        return StageOutcome(flow, params=params, kind="filter")
     dropped = {int(i): Drop("adaptive_gate") for i in flow.order}
     nothing = Ranking(_indices([]), flow.score)
-    return Outcome(nothing, dropped=dropped, params=params, note=f"skipped: {rule}", kind="filter")
+    return StageOutcome(nothing, dropped=dropped, params=params, note=f"skipped: {rule}", kind="filter")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from memtui.engine.recall.candidates import CandidatePool, Floats
-from memtui.engine.recall.stage import Outcome, Ranking, clamp01, clip01
+from memtui.engine.recall.stage import Ranking, StageOutcome, clamp01, clip01
 
 CROSS_SHARE, PRIOR_SHARE = 0.6, 0.4
 
@@ -38,7 +38,7 @@ def cross_encoder(
     scores: Sequence[tuple[int, float]],
     top_n: int,
     floors: bool = True,
-) -> Outcome:
+) -> StageOutcome:
     """Blend 0.6 * reranker + 0.4 * prior, not below a share of the prior (spec/retrieval 4.5).
 
     `top_n`: how many documents the reranker was asked for. `scores`: (position in `flow.order`, score as
@@ -68,7 +68,7 @@ def cross_encoder(
     rest = [index for index in flow.order.tolist() if not has[index]]
     rule = np.where(has, "rerank_blend", "rerank_unreturned").astype(object)
     inputs = {"reranked": raw, "keep": keep, "prior": prior}
-    return Outcome(
+    return StageOutcome(
         Ranking(np.array(returned + rest, np.int64), prior).sorted(score),
         rule=rule,
         inputs=inputs,
@@ -76,7 +76,7 @@ def cross_encoder(
     )
 
 
-def cosine(flow: Ranking, pool: CandidatePool, *, query: Floats | None) -> Outcome:
+def cosine(flow: Ranking, pool: CandidatePool, *, query: Floats | None) -> StageOutcome:
     """The fallback: 0.7 * prior + 0.3 * cosine(question, memory), cosine possibly negative.
 
     When there is no question vector, or any memory of the window has a vector of another length or none, the
@@ -89,9 +89,9 @@ def cosine(flow: Ranking, pool: CandidatePool, *, query: Floats | None) -> Outco
             if query is None
             else "cosine_error: a memory's vector is missing or of another length"
         )
-        return Outcome(flow, note=f"order kept: {note}")
+        return StageOutcome(flow, note=f"order kept: {note}")
     if not len(flow.order):
-        return Outcome(flow)
+        return StageOutcome(flow)
     matrix = np.array(vectors, np.float64)
     norms = np.linalg.norm(matrix, axis=1) * np.linalg.norm(query)
     dots = matrix @ query
@@ -102,4 +102,4 @@ def cosine(flow: Ranking, pool: CandidatePool, *, query: Floats | None) -> Outco
         np.isnan(cos), prior, clamp01(prior * COSINE_PRIOR + np.nan_to_num(cos) * COSINE_SHARE, prior)
     )
     inputs = {"cosine": cos, "prior": prior}
-    return Outcome(flow.sorted(score), rule="cosine_blend", inputs=inputs)
+    return StageOutcome(flow.sorted(score), rule="cosine_blend", inputs=inputs)

@@ -6,7 +6,7 @@ import numpy as np
 
 from memtui.engine.decay.decay import DecayParams, decay_scores, effective_half_life, search_multiplier
 from memtui.engine.recall.candidates import CandidatePool, Floats
-from memtui.engine.recall.stage import Outcome, Ranking, clamp01, clip01
+from memtui.engine.recall.stage import Ranking, StageOutcome, clamp01, clip01
 
 DAY_MS = 86_400_000
 
@@ -23,11 +23,11 @@ def _age_days(pool: CandidatePool) -> Floats:
     return (pool.now_ms - stamp) / DAY_MS
 
 
-def recency(flow: Ranking, pool: CandidatePool, *, half_life_days: float, weight: float) -> Outcome:
+def recency(flow: Ranking, pool: CandidatePool, *, half_life_days: float, weight: float) -> StageOutcome:
     """score + weight * exp(-age / h), clamped (spec/retrieval 4.6). `half_life_days` is an e-folding time."""
     params = {"recencyHalfLifeDays": half_life_days, "recencyWeight": weight}
     if half_life_days <= 0 or weight <= 0:
-        return Outcome(flow, params=params, note="off")
+        return StageOutcome(flow, params=params, note="off")
     age = _age_days(pool)
     with np.errstate(over="ignore"):
         score = clamp01(flow.score + weight * np.exp(-age / half_life_days), flow.score)
@@ -37,15 +37,15 @@ def recency(flow: Ranking, pool: CandidatePool, *, half_life_days: float, weight
         "weight": weight,
         "e_folding_days": half_life_days,
     }
-    return Outcome(flow.sorted(_keep_nan(flow, score)), rule="recency", inputs=inputs, params=params)
+    return StageOutcome(flow.sorted(_keep_nan(flow, score)), rule="recency", inputs=inputs, params=params)
 
 
-def importance(flow: Ranking, pool: CandidatePool) -> Outcome:
+def importance(flow: Ranking, pool: CandidatePool) -> StageOutcome:
     """score * (0.7 + 0.3 * importance) (spec/retrieval 4.7)."""
     factor = IMPORTANCE_BASE + (1 - IMPORTANCE_BASE) * pool.importance
     score = clip01(flow.score * factor)
     inputs = {"importance": pool.importance}
-    return Outcome(
+    return StageOutcome(
         flow.sorted(score),
         rule="importance",
         inputs=inputs,
@@ -55,7 +55,7 @@ def importance(flow: Ranking, pool: CandidatePool) -> Outcome:
 
 def time_decay(
     flow: Ranking, pool: CandidatePool, *, half_life_days: float, reinforcement: float, max_multiplier: float
-) -> Outcome:
+) -> StageOutcome:
     """score * (0.5 + 0.5 * exp(-age / E)) with E stretched by use (spec/retrieval 4.10, 8.3).
 
     Dynamic memories start from a third of the half-life; `corpus:` ids are exempt.
@@ -66,7 +66,7 @@ def time_decay(
         "maxHalfLifeMultiplier": max_multiplier,
     }
     if half_life_days <= 0:
-        return Outcome(flow, params=params, note="off")
+        return StageOutcome(flow, params=params, note="off")
     age = _age_days(pool)
     base = np.where(pool.dynamic, half_life_days / DYNAMIC_DIVISOR, half_life_days)
     count, last = pool.reinforcement
@@ -85,7 +85,7 @@ def time_decay(
         "last_accessed_ms": last,
         "dynamic": pool.dynamic,
     }
-    return Outcome(flow.sorted(_keep_nan(flow, score)), rule=rule, inputs=inputs, params=params)
+    return StageOutcome(flow.sorted(_keep_nan(flow, score)), rule=rule, inputs=inputs, params=params)
 
 
 def _keep_nan(flow: Ranking, score: Floats) -> Floats:
@@ -95,7 +95,7 @@ def _keep_nan(flow: Ranking, score: Floats) -> Floats:
 # The decay boost: a memory's lifecycle in its score.
 
 
-def decay_boost(flow: Ranking, pool: CandidatePool, *, params: DecayParams) -> Outcome:
+def decay_boost(flow: Ranking, pool: CandidatePool, *, params: DecayParams) -> StageOutcome:
     """score * (b + (1-b) * max(tier floor, composite, recency)) (spec/retrieval 8.1, 4.9); `corpus:` ids are exempt."""
     scores = decay_scores(
         pool.importance,
@@ -125,7 +125,7 @@ def decay_boost(flow: Ranking, pool: CandidatePool, *, params: DecayParams) -> O
         "last_accessed_ms": pool.last_accessed,
         "dynamic": pool.dynamic,
     }
-    return Outcome(flow.sorted(score), rule=rule, inputs=inputs, params={"decay": params})
+    return StageOutcome(flow.sorted(score), rule=rule, inputs=inputs, params={"decay": params})
 
 
 # Length normalisation: long memories match more words by accident.
@@ -133,20 +133,20 @@ def decay_boost(flow: Ranking, pool: CandidatePool, *, params: DecayParams) -> O
 SLOPE = 0.5
 
 
-def length_normalization(flow: Ranking, pool: CandidatePool, *, anchor: float) -> Outcome:
+def length_normalization(flow: Ranking, pool: CandidatePool, *, anchor: float) -> StageOutcome:
     """score / (1 + 0.5 * log2(max(length / anchor, 1))) (spec/retrieval 4.8); no bonus for short texts.
 
     Lengths are UTF-16 units; `corpus:` ids are exempt; an anchor of 0 switches the stage off.
     """
     params = {"lengthNormAnchor": anchor}
     if anchor <= 0:
-        return Outcome(flow, params=params, note="off")
+        return StageOutcome(flow, params=params, note="off")
     with np.errstate(over="ignore"):
         divisor = 1 + SLOPE * np.log2(np.maximum(pool.length / anchor, 1))
     score = np.where(pool.corpus, flow.score, clip01(flow.score / divisor))
     rule = np.where(pool.corpus, "exempt", "length").astype(object)
     inputs = {"length": pool.length, "anchor": anchor}
-    return Outcome(flow.sorted(score), rule=rule, inputs=inputs, params=params)
+    return StageOutcome(flow.sorted(score), rule=rule, inputs=inputs, params=params)
 
 
 # Fusion: two lanes' scores become one.
@@ -159,7 +159,7 @@ EXACT_SHARE = 0.92
 LANE_FLOOR = 0.1
 
 
-def weighted(pool: CandidatePool, *, vector_weight: float, bm25_weight: float) -> Outcome:
+def weighted(pool: CandidatePool, *, vector_weight: float, bm25_weight: float) -> StageOutcome:
     """Weighted sum with a floor (spec/retrieval 4.3); a keyword-only hit keeps its own score, un-weighted.
 
     In the vector lane: clamp01(max(v*wv + b*wb, 0.92*b if b >= 0.75 else 0)); keyword only: clamp01(b).
@@ -183,10 +183,10 @@ def weighted(pool: CandidatePool, *, vector_weight: float, bm25_weight: float) -
         "bm25_weight": bm25_weight,
     }
     params = {"vectorWeight": vector_weight, "bm25Weight": bm25_weight}
-    return Outcome(union.sorted(score), rule=rule, inputs=inputs, params=params)
+    return StageOutcome(union.sorted(score), rule=rule, inputs=inputs, params=params)
 
 
-def bump(pool: CandidatePool, *, share: float = 0.15) -> Outcome:
+def bump(pool: CandidatePool, *, share: float = 0.15) -> StageOutcome:
     """The February article's fusion: v * (1 + share) when the keywords hit too; keyword only: its own score."""
     v, b = np.nan_to_num(pool.v), np.nan_to_num(pool.b)
     in_vector, in_bm25 = ~np.isnan(pool.v), ~np.isnan(pool.b)
@@ -197,4 +197,4 @@ def bump(pool: CandidatePool, *, share: float = 0.15) -> Outcome:
     score = np.where(found, clamp01(fused, LANE_FLOOR), np.nan)
     union = Ranking(np.flatnonzero(found), score)
     inputs = {"vector": pool.v, "bm25": pool.b, "share": share}
-    return Outcome(union.sorted(score), rule=rule, inputs=inputs, params={"share": share})
+    return StageOutcome(union.sorted(score), rule=rule, inputs=inputs, params={"share": share})

@@ -38,7 +38,7 @@ class NotReadable(Exception):  # noqa: N818 - an outcome: another reader has to 
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class ColumnPage:
     """One page of a column: where its buffers stand in the file, its rows, and how they are encoded."""
 
     offsets: tuple[int, ...]
@@ -75,7 +75,7 @@ class LanceFile:
         pairs = [message(pair) for pair in schema.get(5, [])]
         return {pair[1][0].decode(): pair.get(2, [b""])[0].decode() for pair in pairs}
 
-    def pages(self, column: int) -> list[Page]:
+    def pages(self, column: int) -> list[ColumnPage]:
         """The pages of a column, in order."""
         if column >= self.width:
             raise NotReadable(f"{self.name} has no column {column}")
@@ -106,7 +106,7 @@ class LanceFile:
             before += items
         return np.concatenate(parts) if parts else np.array([], "<u8")
 
-    def _flat(self, page: Page, encoding: Message, kind: str, rows: int) -> Numbers:
+    def _flat(self, page: ColumnPage, encoding: Message, kind: str, rows: int) -> Numbers:
         import numpy as np
 
         flat = _only(encoding, _FLAT, "plain numbers")
@@ -121,7 +121,7 @@ class LanceFile:
 class Binary:
     """A column of byte strings, each read when it is asked for."""
 
-    def __init__(self, file: LanceFile, pages: list[Page]) -> None:
+    def __init__(self, file: LanceFile, pages: list[ColumnPage]) -> None:
         self._file = file
         self._pages: list[tuple[int, int, Numbers]] = []
         first = 0
@@ -187,7 +187,7 @@ def _packed(values: list[Any]) -> Iterator[int]:
             yield number
 
 
-def _page(raw: bytes) -> Page:
+def _page(raw: bytes) -> ColumnPage:
     fields = message(raw)
     try:
         direct = message(message(fields[4][0])[2][0])
@@ -195,7 +195,7 @@ def _page(raw: bytes) -> Page:
     except KeyError as error:
         raise NotReadable("a page without an encoding") from error
     offsets, sizes = tuple(_packed(fields.get(1, []))), tuple(_packed(fields.get(2, [])))
-    return Page(offsets, sizes, _number(fields, 3), encoding)
+    return ColumnPage(offsets, sizes, _number(fields, 3), encoding)
 
 
 def _values(encoding: Message) -> Message:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from memtui.engine.store.agent_words import bm25, few_rows, heap
 from memtui.engine.store.agent_words.inverted import Part, PartAmong, Postings, read_parts
 from memtui.engine.store.agent_words.lance_file import NotReadable
-from memtui.engine.store.agent_words.tokens import Splitter, splitter
+from memtui.engine.store.agent_words.tokens import TokenSplitter, splitter
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -90,7 +90,7 @@ class WordIndex:
     """An index as its own engine reads it, and the rows beside it, at one version of a table."""
 
     parts: Sequence[Part | PartAmong]
-    splitter: Splitter
+    splitter: TokenSplitter
     beside: Beside
     rows: int
     """Rows that the index holds, those deleted since included: they count in its statistics."""
@@ -353,7 +353,7 @@ def _beside(
     every: Numbers,
     read_texts: Callable[[Numbers], Sequence[str | None]],
     parts: Sequence[Part],
-    split: Splitter,
+    split: TokenSplitter,
 ) -> Beside:
     """The rows in fragments that the index does not cover, split into words."""
     import numpy as np

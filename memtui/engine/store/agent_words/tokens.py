@@ -28,7 +28,7 @@ STOP_WORDS = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Splitter:
+class TokenSplitter:
     """How the texts of one index are split; made of the settings that the index itself names."""
 
     max_length: int | None
@@ -58,7 +58,7 @@ class Splitter:
         return found
 
 
-def splitter(details: Mapping[str, Any]) -> Splitter:
+def splitter(details: Mapping[str, Any]) -> TokenSplitter:
     """The splitter of an index with these settings; raises `NotReadable` for one that is not reproduced here."""
     if details.get("base_tokenizer") != "simple" or details.get("lance_tokenizer") not in (None, "text"):
         raise NotReadable(f"words split by {details.get('base_tokenizer')!r}")
@@ -66,7 +66,7 @@ def splitter(details: Mapping[str, Any]) -> Splitter:
         raise NotReadable(f"words of the language {details.get('language')}")
     custom = details.get("custom_stop_words")
     words = STOP_WORDS if custom is None else frozenset(map(str, custom))
-    return Splitter(
+    return TokenSplitter(
         max_length=details.get("max_token_length"),
         lower_case=bool(details.get("lower_case", True)),
         stemmed=bool(details.get("stem", True)),

@@ -17,8 +17,9 @@ from memtui.tui.paint.cells import crop, fit, right
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import full
 from memtui.tui.screens.agents.state import MOST_CALLS, AgentsState
-from memtui.tui.screens.agents.view import Look, fact, line, what_of
+from memtui.tui.screens.agents.view import fact, line, what_of
 from memtui.tui.widgets.row_list import Row
+from memtui.tui.widgets.view_rows import Look
 
 if TYPE_CHECKING:
     from memtui.engine.clients import Call

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from memtui.engine import CancelToken, MemtuiError
 from memtui.engine.clients import Call, CallJournal, Client, ClientRegister, activities, day_of_calls
 from memtui.paths import clients_file
-from memtui.tui.screens.agents.state import MOST_CALLS, ClientRow, Folder, Rights
+from memtui.tui.screens.agents.state import MOST_CALLS, ClientRow, Folder, PlannedRights
 
 if TYPE_CHECKING:
     from memtui.engine import Engine, Memory
-    from memtui.engine.clients import Day
+    from memtui.engine.clients import CallCounts
     from memtui.engine.documents import ColdSource, Todo, WorkingSet
 
 DAY_MS = 86_400_000
@@ -44,7 +44,7 @@ def stamp_of(engine: Engine) -> Stamp:
     return size, changed, let_in, engine.info.version
 
 
-Feed = tuple[Stamp, tuple["Call", ...], tuple[ClientRow, ...], "Day", "dict[str, Memory]"]
+Feed = tuple[Stamp, tuple["Call", ...], tuple[ClientRow, ...], "CallCounts", "dict[str, Memory]"]
 
 
 def read_feed(engine: Engine, seen: Stamp | None, cancel: CancelToken) -> Feed | None:
@@ -159,7 +159,7 @@ def _markdown(place: Path) -> Iterable[Path]:
     return found
 
 
-def apply_rights(engine: Engine, plan: Rights) -> None:
+def apply_rights(engine: Engine, plan: PlannedRights) -> None:
     """Write planned rights into the register."""
     register_of(engine).change(
         plan.name, agent=plan.agent, reads=plan.reads, writes=plan.writes, rate=plan.rate

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from textual import on
 from textual.app import ComposeResult
-from textual.content import Content
 
 from memtui.engine import CancelToken, counted
 from memtui.tui import layouts
@@ -26,7 +25,7 @@ from memtui.tui.screens.agents.day import day_rows
 from memtui.tui.screens.agents.state import (
     VIEWS,
     AgentsState,
-    Rights,
+    PlannedRights,
     View,
     key_of,
     question_of,
@@ -35,8 +34,9 @@ from memtui.tui.screens.agents.state import (
 from memtui.tui.session import Session
 from memtui.tui.widgets.layout_container import LayoutContainer
 from memtui.tui.widgets.panel import Panel
-from memtui.tui.widgets.row_list import BuiltRows, Row, RowList
+from memtui.tui.widgets.row_list import Build, BuiltRows, Row, RowList
 from memtui.tui.widgets.state_panel import State, StatePanel
+from memtui.tui.widgets.view_rows import Look, painted
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
@@ -44,16 +44,14 @@ if TYPE_CHECKING:
 POLL_S = 1.0
 """How often the journal of calls is looked at while this place is in sight."""
 
-_ASCII = str.maketrans("✓✗†○┄–“”", '+x+o.-""')
-
 _TITLES: dict[View, tuple[str, str, str]] = {
     "live": ("Live", "Who is here", "Call"),
-    "rights": ("Rights", "What they did", "Rights of one"),
+    "rights": ("PlannedRights", "What they did", "Rights of one"),
     "documents": ("Scopes", "Documents", "Working set"),
     "to-dos": ("To-dos", "Guardrails", "To-do"),
 }
 
-Paint = Callable[[AgentsState, int, view.Look], list[Row]]
+Paint = Callable[[AgentsState, int, Look], list[Row]]
 
 _PAINT: dict[View, tuple[Paint, Paint, Paint]] = {
     "live": (view.feed, view.here, view.call_rows),
@@ -111,13 +109,8 @@ class AgentsScreen(BaseScreen):
         zoom = self.state.zoom
         return under_views(width, height, layouts.agents, said=self.said is not None, zoom=zoom)
 
-    def _build(self, paint: Paint) -> Callable[[int, int], list[Row]]:
-        def build(width: int, height: int) -> list[Row]:
-            app = host(self)
-            rows = paint(self.state, width, view.Look(app.glyphs, app.zone, app.now_ms(), height))
-            return [_plain(row) for row in rows] if app.glyphs.name == "ascii" else rows
-
-        return build
+    def _build(self, paint: Paint) -> Build:
+        return painted(host(self), lambda width, look: paint(self.state, width, look), view.ASCII_SIGNS)
 
     # ------------------------------------------------------------------ the store, and what it answers
 
@@ -413,7 +406,7 @@ class AgentsScreen(BaseScreen):
             self.flash("it has no token: its rights are the options that it was started with", "note")
             return
         client = row.client
-        now = Rights(client.name, client.agent, client.reads, client.writes, client.rate)
+        now = PlannedRights(client.name, client.agent, client.reads, client.writes, client.rate)
 
         def planned(text: str | None) -> None:
             plan = view.parse_plan(client.name, text) if text is not None else None
@@ -485,12 +478,6 @@ class AgentsScreen(BaseScreen):
             self._have(words="")
         elif self.said is None:
             self.query_one("#list-rows").focus()
-
-
-def _plain(row: Row) -> Row:
-    """The row with signs of ASCII."""
-    lines = tuple(Content(one.plain.translate(_ASCII), spans=list(one.spans)) for one in row.lines)
-    return Row(lines, row.key)
 
 
 def _nobody() -> State:

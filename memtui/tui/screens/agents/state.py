@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from memtui.engine import Memory
-    from memtui.engine.clients import Activity, Call, Client, Day
+    from memtui.engine.clients import Activity, Call, CallCounts, Client
     from memtui.engine.documents import ColdSource, Todo, WorkingSet
 
 View = Literal["live", "rights", "documents", "to-dos"]
@@ -20,7 +20,7 @@ MOST_CALLS = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Rights:
+class PlannedRights:
     """The rights that a person plans for a client; nothing is written before they are applied."""
 
     name: str
@@ -70,7 +70,7 @@ class AgentsState:
     calls: tuple[Call, ...] | None = None
     """The newest first."""
     clients: tuple[ClientRow, ...] = ()
-    day: Day | None = None
+    day: CallCounts | None = None
     paused: bool = False
     """Whether the feed stands still."""
     words: str = ""
@@ -80,7 +80,7 @@ class AgentsState:
     memories: Mapping[str, Memory | None] = field(default_factory=dict)
     """Memories of calls as they are now; None for one that is gone."""
     client: str = ""
-    plan: Rights | None = None
+    plan: PlannedRights | None = None
     token: tuple[str, str] | None = None
     """Name and token of a client that was just let in: told once."""
     counts: Mapping[str, int] = field(default_factory=dict)

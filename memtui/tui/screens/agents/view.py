@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime, tzinfo
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from textual.content import Content
@@ -20,15 +19,18 @@ from memtui.tui.screens.agents.state import (
     VIEWS,
     AgentsState,
     ClientRow,
-    Rights,
+    PlannedRights,
     key_of,
     question_of,
     text_of,
 )
 from memtui.tui.widgets.row_list import Row
+from memtui.tui.widgets.view_rows import Look, views_line
 
 if TYPE_CHECKING:
     from memtui.engine.clients import Call
+
+ASCII_SIGNS = str.maketrans("✓✗†○┄–“”", '+x+o.-""')
 
 NAME_CELLS = 11
 
@@ -41,39 +43,21 @@ ADD = "+"
 """The key of the row that lets a client in."""
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
-    """What painting needs beside the state."""
-
-    glyphs: Glyphs
-    zone: tzinfo | None
-    now_ms: int
-    height: int = 0
-    """Rows of the panel."""
-
-    def clock(self, ms: int) -> str:
-        """The time of today; the day and the time of this week, else the day alone."""
-        when, now = (datetime.fromtimestamp(at / 1000, self.zone) for at in (ms, self.now_ms))
-        if when.date() == now.date():
-            return f"{when:%H:%M:%S}"
-        return f"{when:%a %H:%M}" if (now - when).days < WEEK else f"{when.day} {when:%b}"
+def clock(ms: int, look: Look) -> str:
+    """The time of today; the day and the time of this week, else the day alone."""
+    when, now = (datetime.fromtimestamp(at / 1000, look.zone) for at in (ms, look.now_ms))
+    if when.date() == now.date():
+        return f"{when:%H:%M:%S}"
+    return f"{when:%a %H:%M}" if (now - when).days < WEEK else f"{when.day} {when:%b}"
 
 
 def views(state: AgentsState, width: int, look: Look) -> list[Row]:
     """The place's views, the active one in brackets, and what the feed is narrowed to."""
     counts = {"to-dos": len(state.todos or ()), "documents": documents_of(state)}
-    parts = []
-    for name in VIEWS:
-        label = f"{name} {counts[name]}" if counts.get(name) else name
-        here = name == state.view
-        parts.append(
-            Content.styled(f"[{label}]" if here else f" {label} ", "bold $primary" if here else "$dim")
-        )
-    left = Content.assemble(" ", Content(" ").join(parts))
+    labels = ((f"{name} {counts[name]}" if counts.get(name) else name, name == state.view) for name in VIEWS)
     said = "paused" if state.paused else "follows"
     far = f"/ {one_line(state.words)}   {said}" if state.words else f"calls on this store   {said}"
-    room = width - left.cell_length - 1
-    return [Row((Content.assemble(left, (right(crop(far, room), room), "$dim")),))]
+    return views_line(labels, far, width)
 
 
 def line(text: str, style: str = "$foreground") -> Row:
@@ -160,7 +144,7 @@ def feed(state: AgentsState, width: int, look: Look) -> list[Row]:
         room = max(0, width - 11 - NAME_CELLS - TOOL_CELLS - (len(far) + 3 if far else 1))
         left = Content.assemble(
             " ",
-            (fit(look.clock(call.time_ms), 10), "$dim"),
+            (fit(clock(call.time_ms, look), 10), "$dim"),
             (fit(one_line(who_of(call)), NAME_CELLS, look.glyphs.ellipsis), "$foreground"),
             (
                 fit(one_line(what_of(call)).removeprefix("memory_"), TOOL_CELLS, look.glyphs.ellipsis),
@@ -326,14 +310,14 @@ def told_rights(row: ClientRow) -> tuple[str, str, str]:
     return reads or "nothing", writes, f"{client.rate}" if client.rate else "–"
 
 
-def plan_line(plan: Rights) -> str:
+def plan_line(plan: PlannedRights) -> str:
     """Rights as one line that can be edited."""
     reads = ",".join(plan.reads) if plan.reads is not None else "own"
     writes = "own" if plan.writes is None else plan.writes or "nothing"
     return f"reads={reads} writes={writes} rate={plan.rate} as={plan.agent or plan.name}"
 
 
-def parse_plan(name: str, text: str) -> Rights | str:
+def parse_plan(name: str, text: str) -> PlannedRights | str:
     """Rights from such a line; a sentence where it is none."""
     given = dict(part.partition("=")[::2] for part in text.split())
     if unknown := sorted(given.keys() - {"reads", "writes", "rate", "as"}):
@@ -346,7 +330,7 @@ def parse_plan(name: str, text: str) -> Rights | str:
     listed = None if reads == "own" else tuple(part for part in reads.split(",") if part)
     where = None if writes == "own" else "" if writes == "nothing" else writes
     agent = given.get("as", name)
-    return Rights(name, "" if agent == name else agent, listed, where, int(rate))
+    return PlannedRights(name, "" if agent == name else agent, listed, where, int(rate))
 
 
 def edited(state: AgentsState, width: int, look: Look) -> list[Row]:
@@ -377,7 +361,7 @@ def edited(state: AgentsState, width: int, look: Look) -> list[Row]:
     return rows
 
 
-def consequences(state: AgentsState, row: ClientRow, plan: Rights) -> list[str]:
+def consequences(state: AgentsState, row: ClientRow, plan: PlannedRights) -> list[str]:
     """What a plan would change, in memories."""
     client = row.client
     own = f"agent:{plan.agent or plan.name}"

@@ -15,6 +15,7 @@ from memtui.tui.paint.numbers import full
 from memtui.tui.screens.audit import view
 from memtui.tui.screens.audit.state import AuditState
 from memtui.tui.widgets.row_list import Row
+from memtui.tui.widgets.view_rows import Look
 
 LEAST_BELOW = 9
 """Rows that a list must leave before anything stands below it."""
@@ -22,7 +23,7 @@ LEAST_BELOW = 9
 BAR_CELLS = 24
 
 
-def sessions(state: AuditState, width: int, look: view.Look) -> list[Row]:
+def sessions(state: AuditState, width: int, look: Look) -> list[Row]:
     """The sessions; below them the injections of each day, as the store tells of them."""
     rows = view.sessions(state, width, look)
     room = look.height - _high(rows)
@@ -41,7 +42,7 @@ def sessions(state: AuditState, width: int, look: view.Look) -> list[Row]:
     return [*rows, view.line(""), *below]
 
 
-def turns(state: AuditState, width: int, look: view.Look) -> list[Row]:
+def turns(state: AuditState, width: int, look: Look) -> list[Row]:
     """The turns; below them what was injected most often, and what was dear without a trace of use."""
     rows = view.turns(state, width, look)
     room = look.height - _high(rows)
@@ -61,7 +62,7 @@ def turns(state: AuditState, width: int, look: view.Look) -> list[Row]:
     return rows
 
 
-def turn(state: AuditState, width: int, look: view.Look) -> list[Row]:
+def turn(state: AuditState, width: int, look: Look) -> list[Row]:
     """The turn; below it its lines whole, with the words that stand in their place now."""
     rows = view.turn(state, width, look)
     chosen = state.chosen
@@ -90,7 +91,7 @@ def _head(title: str, far: str, width: int) -> Row:
     return Row((Content.assemble((f" {title}", "bold $heading"), (right(far, room), "$dim")),))
 
 
-def _days(counts: Sequence[int], width: int, look: view.Look) -> list[Row]:
+def _days(counts: Sequence[int], width: int, look: Look) -> list[Row]:
     """A bar for each day, today last."""
     most = max(counts, default=0)
     today = datetime.fromtimestamp(look.now_ms / 1000, look.zone)
@@ -104,6 +105,6 @@ def _days(counts: Sequence[int], width: int, look: view.Look) -> list[Row]:
     return rows
 
 
-def _counted_line(count: str, text: str, width: int, look: view.Look) -> Row:
+def _counted_line(count: str, text: str, width: int, look: Look) -> Row:
     words = crop(one_line(text), width - 10, look.glyphs.ellipsis)
     return Row((Content.assemble((right(count, 7), "$stale"), f"  {words}"),))

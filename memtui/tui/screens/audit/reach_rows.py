@@ -11,8 +11,9 @@ from memtui.tui.paint.bars import spark
 from memtui.tui.paint.cells import crop, fit, right, tilde
 from memtui.tui.paint.numbers import full
 from memtui.tui.screens.audit.state import AuditState
-from memtui.tui.screens.audit.view import EVIDENCE, Look, fact, line, scope_words, shown_text, wrapped
+from memtui.tui.screens.audit.view import EVIDENCE, fact, line, moment, scope_words, shown_text, wrapped
 from memtui.tui.widgets.row_list import Row
+from memtui.tui.widgets.view_rows import Look
 
 if TYPE_CHECKING:
     from memtui.engine.witness import (
@@ -95,7 +96,7 @@ def proof(state: AuditState, width: int, look: Look) -> list[Row]:
         rows.append(fact("memory", words, width, revealed=state.revealed))
     rows.append(fact("meant for", _meant_for(state, leak), width))
     if leak.scope is not None:
-        since = f" since {look.moment(leak.since_ms)}" if leak.since_ms else ""
+        since = f" since {moment(leak.since_ms, look)}" if leak.since_ms else ""
         rows.append(fact("is in", f"{scope_words(leak.scope)}{since}", width))
     if leak.reason:
         rules = leak.rules.words if leak.rules is not None else "by today's rules"
@@ -110,7 +111,7 @@ def proof(state: AuditState, width: int, look: Look) -> list[Row]:
                 Row(
                     (
                         Content.styled(
-                            f" {look.moment(each.time_ms):<13} {_turn_of(each)}{where}   {EVIDENCE[each.evidence][1]}"[
+                            f" {moment(each.time_ms, look):<13} {_turn_of(each)}{where}   {EVIDENCE[each.evidence][1]}"[
                                 :width
                             ],
                             "$foreground",
@@ -228,7 +229,7 @@ def reached_turns(state: AuditState, width: int, look: Look) -> list[Row]:
             (
                 Content.styled(
                     crop(
-                        f" {look.moment(each.time_ms):<13} {each.agent:<8} {_turn_of(each)}",
+                        f" {moment(each.time_ms, look):<13} {each.agent:<8} {_turn_of(each)}",
                         width,
                     ),
                     "$foreground",
@@ -285,7 +286,7 @@ def live(state: AuditState, width: int, look: Look) -> list[Row]:
             Row(
                 (
                     Content.assemble(
-                        (f" {look.moment(each.time_ms):<7}", "$dim"),
+                        (f" {moment(each.time_ms, look):<7}", "$dim"),
                         (f"{sign} {each.kind:<9}", style),
                         (fit(scope_words(each.scope), 16, look.glyphs.ellipsis), "$dim"),
                         (crop(each.preview, width - 36, look.glyphs.ellipsis), "$foreground"),

@@ -13,8 +13,9 @@ from memtui.engine.access import REASONS
 from memtui.tui.paint.cells import crop, fit, right
 from memtui.tui.paint.numbers import full
 from memtui.tui.screens.audit.state import AuditState, kind_of
-from memtui.tui.screens.audit.view import EVIDENCE, NAME_CELLS, Look, fact, line, scope_words
+from memtui.tui.screens.audit.view import EVIDENCE, NAME_CELLS, fact, line, moment, scope_words
 from memtui.tui.widgets.row_list import Row
+from memtui.tui.widgets.view_rows import Look
 
 if TYPE_CHECKING:
     from memtui.engine.access import Cell
@@ -180,7 +181,7 @@ def _did_get(got: GotIndex, agent: str, scope: str | None, width: int, look: Loo
     ]
     for (time_ms, session, n, evidence), lines in sorted(turns.items(), reverse=True)[:MOST_TURNS]:
         more = f", {counted(lines, 'line')}" if lines > 1 else ""
-        told = f"{look.moment(time_ms)}  {session[:8]} turn {n}  {EVIDENCE[evidence][1]}{more}"
+        told = f"{moment(time_ms, look)}  {session[:8]} turn {n}  {EVIDENCE[evidence][1]}{more}"
         rows.append(
             Row(
                 (

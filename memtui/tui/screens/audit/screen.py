@@ -23,14 +23,14 @@ from memtui.tui.no_store import RETRY, of_session
 from memtui.tui.screens.audit import below, reach_rows, reading, rights_rows, view
 from memtui.tui.screens.audit.edit_rights import EditRights, plan_of
 from memtui.tui.screens.audit.mend_choice import ask_mend
-from memtui.tui.screens.audit.state import MOST_LIVE, VIEWS, AuditState, View, first_memory
+from memtui.tui.screens.audit.state import MOST_LIVE, VIEWS, AuditState, View, at_wish, first_memory
 from memtui.tui.screens.audit.view import no_sessions
-from memtui.tui.screens.audit.wished import found
 from memtui.tui.session import Session
 from memtui.tui.widgets.layout_container import LayoutContainer
 from memtui.tui.widgets.panel import Panel
-from memtui.tui.widgets.row_list import BuiltRows, Row, RowList
+from memtui.tui.widgets.row_list import Build, BuiltRows, Row, RowList
 from memtui.tui.widgets.state_panel import State, StatePanel, failed
+from memtui.tui.widgets.view_rows import Look, painted
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
@@ -52,7 +52,7 @@ _TITLES: dict[View, tuple[str, str, str]] = {
 }
 
 
-Paint = Callable[[AuditState, int, view.Look], list[Row]]
+Paint = Callable[[AuditState, int, Look], list[Row]]
 
 _PAINT: dict[View, tuple[Paint, Paint, Paint]] = {
     "sessions": (below.sessions, below.turns, below.turn),
@@ -132,13 +132,8 @@ class AuditScreen(BaseScreen):
         panels = partial(layouts.audit, view=state.view)
         return under_views(width, height, panels, said=self.said is not None, zoom=state.zoom)
 
-    def _build(self, paint: Paint) -> Callable[[int, int], list[Row]]:
-        def build(width: int, height: int) -> list[Row]:
-            app = host(self)
-            rows = paint(self.state, width, view.Look(app.glyphs, app.zone, app.now_ms(), height))
-            return [view.in_ascii(row) for row in rows] if app.glyphs.name == "ascii" else rows
-
-        return build
+    def _build(self, paint: Paint) -> Build:
+        return painted(host(self), lambda width, look: paint(self.state, width, look), view.ASCII_SIGNS)
 
     # the store, and what it answers
 
@@ -172,7 +167,7 @@ class AuditScreen(BaseScreen):
 
     def _meet(self) -> None:
         """Go to the agent or the scope that was asked for, once they are known."""
-        answer = found(self.state, self._wished, host(self).now_ms())
+        answer = at_wish(self.state, self._wished, host(self).now_ms())
         if answer is None:
             return
         before, self._wished = self.state.session, ShowReach(view="sessions")

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime, tzinfo
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from textual.content import Content
@@ -15,11 +14,11 @@ from memtui.engine import (
     one_line,
 )
 from memtui.tui.paint.cells import crop, fit, right
-from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import full
 from memtui.tui.screens.audit.state import VIEWS, AuditState, differs, mark
 from memtui.tui.widgets.row_list import Row
 from memtui.tui.widgets.state_panel import Choice, State
+from memtui.tui.widgets.view_rows import Look, views_line
 
 if TYPE_CHECKING:
     from memtui.engine.witness import Injected, ReplayedTurn
@@ -45,7 +44,7 @@ SIGNS: Mapping[str, tuple[str, str]] = {
     "unknown": ("? not known here", "$stale"),
 }
 
-_ASCII = str.maketrans("▤≣┄✓✗≠†≈–▸…└├─│“”", '#=.+x!x~->.`+-|""')
+ASCII_SIGNS = str.maketrans("▤≣┄✓✗≠†≈–▸…└├─│“”", '#=.+x!x~->.`+-|""')
 
 LIKELY = 0.3
 
@@ -57,46 +56,26 @@ PREVIEW = 160
 REVEALED_LINES = 60
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
-    """What painting needs beside the state."""
-
-    glyphs: Glyphs
-    zone: tzinfo | None
-    now_ms: int
-    height: int = 0
-    """Rows of the panel: what is left below a list is used where there is much."""
-
-    def moment(self, ms: int) -> str:
-        """Today 14:16, this year 3 May, else 2025-05-03."""
-        if not ms:
-            return "–"
-        when, now = (
-            datetime.fromtimestamp(ms / 1000, self.zone),
-            datetime.fromtimestamp(self.now_ms / 1000, self.zone),
-        )
-        if when.date() == now.date():
-            return f"{when:%H:%M}"
-        return f"{when.day} {when:%b} {when:%H:%M}" if when.year == now.year else f"{when:%Y-%m-%d}"
+def moment(ms: int, look: Look) -> str:
+    """Today 14:16, this year 3 May, else 2025-05-03."""
+    if not ms:
+        return "–"
+    when, now = (datetime.fromtimestamp(at / 1000, look.zone) for at in (ms, look.now_ms))
+    if when.date() == now.date():
+        return f"{when:%H:%M}"
+    return f"{when.day} {when:%b} {when:%H:%M}" if when.year == now.year else f"{when:%Y-%m-%d}"
 
 
 def views(state: AuditState, width: int, look: Look) -> list[Row]:
     """The place's views, the active one in brackets, and what is looked at."""
-    parts = []
-    for name in VIEWS:
-        badge = f" {len(state.leaks.leaks)}" if name == "leaks" and state.leaks and state.leaks.leaks else ""
-        parts.append(
-            Content.styled(f"[{name}{badge}]", "bold $primary")
-            if name == state.view
-            else Content.styled(f" {name}{badge} ", "$dim")
-        )
-    left = Content.assemble(" ", Content(" ").join(parts))
-    right_text = _where(state, look)
-    room = width - left.cell_length - 1
-    return [Row((Content.assemble(left, (right(crop(right_text, room), room), "$dim")),))]
+    leaks = len(state.leaks.leaks) if state.leaks else 0
+    labels = (
+        (f"{name} {leaks}" if name == "leaks" and leaks else name, name == state.view) for name in VIEWS
+    )
+    return views_line(labels, _where(state), width)
 
 
-def _where(state: AuditState, look: Look) -> str:
+def _where(state: AuditState) -> str:
     if state.view == "sessions" and state.replayed is not None:
         told = sum(turn.evidence != "none" for turn in state.replayed.turns)
         return f"{state.replayed.file.agent}   {told} of {counted(len(state.replayed.turns), 'turn')} with evidence"
@@ -108,12 +87,6 @@ def _where(state: AuditState, look: Look) -> str:
         how = "paused" if state.paused else "follows the store"
         return f"only {one_line(state.words)}   {how}" if state.words else how
     return ""
-
-
-def in_ascii(row: Row) -> Row:
-    """The row with signs of ASCII."""
-    lines = tuple(Content(one.plain.translate(_ASCII), spans=list(one.spans)) for one in row.lines)
-    return Row(lines, row.key)
 
 
 def line(text: str, style: str = "$foreground") -> Row:
@@ -135,7 +108,7 @@ def sessions(state: AuditState, width: int, look: Look) -> list[Row]:
         sign, word = EVIDENCE[each.evidence]
         far = f"{each.evident}/{each.turns} {word.split(',')[0]}"
         name = f"{each.file.id[:8]}…{each.file.id[-2:]}" if len(each.file.id) > 12 else each.file.id
-        left = f"{look.moment(each.ended_ms):<13} {name}"
+        left = f"{moment(each.ended_ms, look):<13} {name}"
         room = max(4, width - 4 - len(far) - 1)
         rows.append(
             Row(
@@ -198,7 +171,7 @@ def turn(state: AuditState, width: int, look: Look) -> list[Row]:
             most=most,
             revealed=state.revealed,
         ),
-        fact("evidence", f"{told}   {look.moment(chosen.turn.time_ms)}", width),
+        fact("evidence", f"{told}   {moment(chosen.turn.time_ms, look)}", width),
     ]
     notes = [fact("", chosen.turn.why, width, "$dim")] if chosen.turn.why else []
     notes += [fact(look.glyphs.warn, each, width, "$stale") for each in chosen.turn.warnings]

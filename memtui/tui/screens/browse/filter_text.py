@@ -25,7 +25,7 @@ from memtui.engine.query import (
 )
 
 if TYPE_CHECKING:
-    from memtui.engine.catalog import Proposal
+    from memtui.engine.catalog import CompletionItem
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +149,7 @@ class Candidates:
 
     head: str
     written: str
-    proposals: tuple[Proposal, ...]
+    proposals: tuple[CompletionItem, ...]
 
     def taken(self, insert: str) -> str:
         """The filter with one of them."""

@@ -53,7 +53,7 @@ class ListRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Remedy:
+class EmptyListRemedy:
     """A filter that would show something where the present one shows nothing."""
 
     filter: str
@@ -70,7 +70,7 @@ class ListAnswer:
     scopes: tuple[tuple[str | None, int], ...]
     all_total: int
     """Memories within the filter in all scopes."""
-    remedies: tuple[Remedy, ...] = ()
+    remedies: tuple[EmptyListRemedy, ...] = ()
     cursor: int | None = None
     """Where the memory stands that the cursor was on before the rest of the list came; None: the cursor stays."""
 

@@ -14,7 +14,7 @@ from memtui.tui.paint.cells import crop
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import full, short, so_far
 from memtui.tui.screens.browse.filter_text import shorter
-from memtui.tui.screens.browse.state import BrowseState, ListAnswer, Remedy, scopes_phrase, sort_name
+from memtui.tui.screens.browse.state import BrowseState, EmptyListRemedy, ListAnswer, scopes_phrase, sort_name
 from memtui.tui.widgets.state_panel import Choice, State, failed
 
 if TYPE_CHECKING:
@@ -127,7 +127,9 @@ def answer(
     return ListAnswer(view, everywhere.facets.scopes, everywhere.total, ways)
 
 
-def remedies(engine: Engine, query: ListQuery, cancel: CancelToken, total: int) -> tuple[Remedy, ...]:
+def remedies(
+    engine: Engine, query: ListQuery, cancel: CancelToken, total: int
+) -> tuple[EmptyListRemedy, ...]:
     """For an empty list: the filter with one term less, or in all scopes, or none; only what finds rows."""
     if total:
         return ()
@@ -138,12 +140,12 @@ def remedies(engine: Engine, query: ListQuery, cancel: CancelToken, total: int) 
         tries.append(("", query.scopes, "clear the filter") if query.filter else ("", None, "all scopes"))
     tries += [(rest, query.scopes, f"drop  {term}") for term, rest in shorter(query.filter)]
     tries.append(("", None, "all memories"))
-    found: dict[tuple[str, object], Remedy] = {}
+    found: dict[tuple[str, object], EmptyListRemedy] = {}
     for text, scopes, label in tries[: MOST_REMEDIES + 2]:
         cancel.check()
         count = engine.view(replace(query, filter=text, scopes=scopes), cancel).total
         if count:
-            found.setdefault((text, scopes), Remedy(text, scopes, label, count))
+            found.setdefault((text, scopes), EmptyListRemedy(text, scopes, label, count))
     return tuple(found.values())[:MOST_REMEDIES]
 
 

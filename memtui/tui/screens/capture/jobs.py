@@ -13,7 +13,7 @@ from memtui.tui.actions.keymap import Keymap
 from memtui.tui.paint.cells import crop, fit
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.screens.capture import working
-from memtui.tui.screens.capture.state import CaptureState, Planned, Talk
+from memtui.tui.screens.capture.state import CaptureState, JobPreview, Talk
 from memtui.tui.widgets.row_list import Row
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def planned(
     settings: ChatSettings | None,
     token: CancelToken,
     report: Callable[[Any], None],
-) -> Planned:
+) -> JobPreview:
     """Plan a job; nothing is written, and only a reflection and an upgrade ask a model, where one is named."""
     from memtui.engine import transfer
     from memtui.engine.capture import plan_compaction, plan_dream
@@ -79,17 +79,17 @@ def planned(
         made = plan_compaction(engine.capture_context())
         original = plan_compaction(engine.capture_context(), sound=False)
         faults = tuple(f"the plugin's own would do more: {each}" for each in original.change_set.warnings)
-        return Planned(name, made.change_set, faults)
+        return JobPreview(name, made.change_set, faults)
     if name == "dreaming":
         dreamt = plan_dream(engine.capture_context())
         counts = tuple(
             f"{phase}: {counted(int(each['changed']), 'change')}" for phase, each in dreamt.counts.items()
         )
-        return Planned(name, dreamt.change_set, counts)
+        return JobPreview(name, dreamt.change_set, counts)
     if name == "reflection":
         changes, told = working.reflected(engine, talk, settings, token, report)
-        return Planned(name, changes, report=told)
-    return Planned(name, transfer.plan_upgrade(engine, settings, cancel=token))
+        return JobPreview(name, changes, report=told)
+    return JobPreview(name, transfer.plan_upgrade(engine, settings, cancel=token))
 
 
 def listed(state: CaptureState, width: int, glyphs: Glyphs) -> list[Row]:
@@ -112,7 +112,7 @@ def listed(state: CaptureState, width: int, glyphs: Glyphs) -> list[Row]:
     return rows
 
 
-def _count(found: Planned) -> str:
+def _count(found: JobPreview) -> str:
     count = len(found.changes.changes)
     return counted(count, "change") if count else "nothing to do"
 
@@ -156,6 +156,6 @@ def _wrapped(text: str, width: int, style: str) -> list[Content]:
     ]
 
 
-def with_plan(state: CaptureState, found: Planned) -> CaptureState:
+def with_plan(state: CaptureState, found: JobPreview) -> CaptureState:
     """The state with a job's plan."""
     return replace(state, plans={**state.plans, found.job: found}, job=found.job, waiting="")

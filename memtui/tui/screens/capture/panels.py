@@ -24,14 +24,14 @@ class SaidRows(BuiltRows, inherit_bindings=False):
     BINDINGS = [*bindings("rows", only=MOVES), *bindings("said"), *bindings("narrow")]  # noqa: RUF012
 
 
-class ReadRows(BuiltRows, inherit_bindings=False):
+class ScrolledRows(BuiltRows, inherit_bindings=False):
     """A panel that is only read: it scrolls."""
 
     BINDINGS = [*bindings("rows", only=MOVES), *bindings("narrow")]  # noqa: RUF012
 
 
 @dataclass(frozen=True)
-class Look:
+class CaptureLook:
     """What a painter needs beside the state: the width, the time, signs and keys."""
 
     width: int
@@ -40,7 +40,7 @@ class Look:
     keys: Keymap
 
 
-Painter = Callable[[CaptureState, Look], list[Row]]
+Painter = Callable[[CaptureState, CaptureLook], list[Row]]
 
 PAINTERS: Mapping[str, Painter] = {
     "talk": lambda state, at: view.talks(state, at.width, at.now_ms, at.glyphs),
@@ -62,17 +62,17 @@ PAINTERS: Mapping[str, Painter] = {
 _LISTS = (
     (SaidRows, "talk", "Conversations", "talks"),
     (SaidRows, "text", "Texts", "texts"),
-    (ReadRows, "candidate", "Candidate", "candidate"),
-    (ReadRows, "trace", "Trace", "trace"),
-    (ReadRows, "sent", "What is sent, and where", "sent"),
+    (ScrolledRows, "candidate", "Candidate", "candidate"),
+    (ScrolledRows, "trace", "Trace", "trace"),
+    (ScrolledRows, "sent", "What is sent, and where", "sent"),
     (SaidRows, "inbox", "Inbox", "inbox"),
-    (ReadRows, "item", "Item", "item"),
-    (ReadRows, "step", "Funnel", "steps"),
+    (ScrolledRows, "item", "Item", "item"),
+    (ScrolledRows, "step", "Funnel", "steps"),
     (SaidRows, "loss", "Lost, by reason", "losses"),
-    (ReadRows, "other", "If it were set otherwise", "otherwise"),
-    (ReadRows, "day", "By day", "days"),
+    (ScrolledRows, "other", "If it were set otherwise", "otherwise"),
+    (ScrolledRows, "day", "By day", "days"),
     (SaidRows, "job", "Jobs", "jobs"),
-    (ReadRows, "plan", "What it would do", "plan"),
+    (ScrolledRows, "plan", "What it would do", "plan"),
 )
 """Each list with its name, the title of its panel and the panel's id."""
 

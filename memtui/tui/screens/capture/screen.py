@@ -27,7 +27,7 @@ from memtui.tui.screens.capture.deciding import Deciding
 from memtui.tui.screens.capture.state import (
     VIEWS,
     CaptureState,
-    Planned,
+    JobPreview,
     Talk,
     View,
     first_kept,
@@ -81,7 +81,7 @@ class CaptureScreen(BaseScreen):
 
         def rows(width: int, height: int) -> list[Row]:
             at = host(self)
-            return paint(self.state, panels.Look(width, at.now_ms(), at.glyphs, at.keys))
+            return paint(self.state, panels.CaptureLook(width, at.now_ms(), at.glyphs, at.keys))
 
         return rows
 
@@ -437,7 +437,7 @@ class CaptureScreen(BaseScreen):
             progress=self._advanced,
         )
 
-    def _have_plan(self, found: Planned) -> None:
+    def _have_plan(self, found: JobPreview) -> None:
         self.state = replace(jobs.with_plan(self.state, found), heard="")
         self.repaint()
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from memtui.engine import ChangeSet, RecallEffect
     from memtui.engine.capture import (
-        Candidate,
+        CaptureCandidate,
         CaptureRequest,
         CaptureTrace,
         CaptureVerdict,
         Conversation,
-        Day,
         Funnel,
+        FunnelDay,
         Item,
         Otherwise,
         Remedy,
@@ -55,7 +55,7 @@ class Talk:
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class JobPreview:
     """What a job would change: `changes` to agree to, what it counted, and faults of the original it would meet."""
 
     job: str
@@ -102,7 +102,7 @@ class CaptureState:
     """What other settings would have left; None: not replayed yet."""
     answers: Mapping[str, RecallEffect] = field(default_factory=dict)
     """What the rows would do to the questions asked here, by the setting that leaves them; "" for as it is."""
-    days: tuple[Day, ...] = ()
+    days: tuple[FunnelDay, ...] = ()
     turned: Mapping[str, Any] = field(default_factory=dict)
     """Settings that are tried in the funnel."""
     unknown: int = 0
@@ -111,7 +111,7 @@ class CaptureState:
     """Days that the funnel looks back."""
     loss: str = ""
     """The reason under the cursor."""
-    plans: Mapping[str, Planned] = field(default_factory=dict)
+    plans: Mapping[str, JobPreview] = field(default_factory=dict)
     """What jobs would change, by their name."""
     job: str = "compaction"
 
@@ -127,7 +127,7 @@ class CaptureState:
         return next((each for each in found if each.confirmed), None)
 
     @property
-    def candidates(self) -> tuple[tuple[int, Candidate], ...]:
+    def candidates(self) -> tuple[tuple[int, CaptureCandidate], ...]:
         """The candidates of the chosen text, with their places."""
         if self.trace is None:
             return ()

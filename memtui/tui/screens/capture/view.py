@@ -20,10 +20,10 @@ from memtui.tui.widgets.row_list import Row
 
 if TYPE_CHECKING:
     from memtui.engine.capture import (
-        Candidate,
+        CaptureCandidate,
+        CaptureText,
         Remedy,
         Rung,
-        Text,
     )
 
 
@@ -40,7 +40,7 @@ _STYLES = {
 }
 
 
-def verdict_of(text: Text, made: Sequence[Candidate]) -> tuple[str, str]:
+def verdict_of(text: CaptureText, made: Sequence[CaptureCandidate]) -> tuple[str, str]:
     """(sign, two words) of what became of a text."""
     kept = [each for each in made if each.writes]
     if any(each.decision == "supersede" for each in kept):
@@ -103,7 +103,7 @@ def texts(state: CaptureState, width: int, glyphs: Glyphs, keys: Keymap) -> list
     trace = state.trace
     if trace is None:
         return _held(state, width, glyphs, keys)
-    made: dict[int, list[Candidate]] = {}
+    made: dict[int, list[CaptureCandidate]] = {}
     places: dict[int, list[int]] = {}
     for at, candidate in enumerate(trace.candidates):
         for place in candidate.texts:
@@ -229,7 +229,7 @@ def trace(state: CaptureState, width: int, glyphs: Glyphs, keys: Keymap) -> list
     return [row for each in lines for row in _step(*each, width)]
 
 
-def _filters(text: Text, glyphs: Glyphs) -> tuple[str, str, str]:
+def _filters(text: CaptureText, glyphs: Glyphs) -> tuple[str, str, str]:
     """What the filters made of a text: the gate that stopped it, with its number and limit."""
     if text.fate == "deferred":
         return "filters", WAITS, f"{text.gate}: {text.reason}"

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
         CaptureTrace,
         CaptureVerdict,
         Chat,
-        Day,
         Funnel,
+        FunnelDay,
         Item,
         Otherwise,
         Remedy,
@@ -203,7 +203,7 @@ def changed(
 
 def losses_counted(
     engine: Engine, runs: Sequence[Run], span: int, turned: Mapping[str, Any], token: CancelToken
-) -> tuple[Funnel, tuple[Day, ...], tuple[Otherwise, ...], int]:
+) -> tuple[Funnel, tuple[FunnelDay, ...], tuple[Otherwise, ...], int]:
     """The funnel of what was captured here under the settings that are turned, the last days, and what other
     settings would leave; at the end how many questions a model would have to be asked anew."""
     from memtui.engine.capture import days, funnel_of, otherwise, under_settings

@@ -146,7 +146,7 @@ class PairPanel(BoundPanel[CompareState]):
         return []
 
 
-class StagesPanel(PairPanel):
+class PairStagesPanel(PairPanel):
     """The stages of both sides."""
 
     def __init__(self) -> None:
@@ -184,7 +184,7 @@ class ListsPanel(PairPanel):
         """Write on the frame what the lists are."""
 
 
-class FlowPanel(ListsPanel):
+class RankFlowPanel(ListsPanel):
     """Both answers with lines from each memory to itself; or words."""
 
     def __init__(self) -> None:

@@ -25,11 +25,11 @@ from memtui.tui.screens.compare import state as reduce
 from memtui.tui.screens.compare import view
 from memtui.tui.screens.compare.panels import (
     DiffersPanel,
-    FlowPanel,
     HeadPanel,
     MergedPanel,
+    PairStagesPanel,
+    RankFlowPanel,
     SidePanel,
-    StagesPanel,
     shape_of,
 )
 from memtui.tui.screens.compare.side_picker import SidePicker
@@ -68,8 +68,8 @@ class CompareScreen(BaseScreen):
         yield SidePicker().data_bind(state=bound)
         yield LayoutContainer(
             HeadPanel().data_bind(state=bound),
-            StagesPanel().data_bind(state=bound),
-            FlowPanel().data_bind(state=bound),
+            PairStagesPanel().data_bind(state=bound),
+            RankFlowPanel().data_bind(state=bound),
             MergedPanel().data_bind(state=bound),
             SidePanel("a").data_bind(state=bound),
             SidePanel("b").data_bind(state=bound),

@@ -18,7 +18,7 @@ from memtui.tui.screens.compare.state import Pair, Side, listed, ordered
 from memtui.tui.theme.tokens import tier_style
 from memtui.tui.trace import results, rule_text, stages
 from memtui.tui.trace.rule_text import figure
-from memtui.tui.widgets.breakdown import Why
+from memtui.tui.widgets.breakdown import ScoreReasons
 from memtui.tui.widgets.connectors import Pairing
 from memtui.tui.widgets.row_list import Row
 
@@ -371,14 +371,14 @@ def stage_heading(width: int) -> Content:
 # ---------------------------------------------------------------------- one memory
 
 
-def why(pair: Pair, which: Which, id: str, glyphs: Glyphs) -> Why | None:
+def why(pair: Pair, which: Which, id: str, glyphs: Glyphs) -> ScoreReasons | None:
     """One memory's account on one side; None where no search met it there."""
     candidate = candidate_of(pair, which, id)
     if candidate is None:
         return None
     trace = cast("Trace", account_of(pair, which))  # a receipt has the same stages and candidates
     known = hasattr(trace, "pool")
-    return Why(
+    return ScoreReasons(
         stages.fall(trace, candidate, glyphs),
         (),
         results.gates_of(trace, candidate, glyphs) if known else (),

@@ -12,8 +12,9 @@ from memtui.tui.dialogs.config_preview import words_of
 from memtui.tui.paint.cells import crop, fit, tilde
 from memtui.tui.screens.health.configuring import answers_of, flight_words, plain
 from memtui.tui.screens.health.state import HealthState
-from memtui.tui.screens.health.view import Look, labelled
+from memtui.tui.screens.health.view import labelled
 from memtui.tui.widgets.row_list import Row
+from memtui.tui.widgets.view_rows import Look
 
 if TYPE_CHECKING:
     from memtui.tui.screens.health.state import ConfigView, OptionLine

@@ -29,9 +29,10 @@ from memtui.tui.screens.health.versioning import VersionsArea
 from memtui.tui.session import Session
 from memtui.tui.widgets.layout_container import LayoutContainer
 from memtui.tui.widgets.panel import Panel
-from memtui.tui.widgets.row_list import BuiltRows, Row, RowList
+from memtui.tui.widgets.row_list import Build, BuiltRows, Row, RowList
 from memtui.tui.widgets.screen_bars import FlashLine
 from memtui.tui.widgets.state_panel import State, StatePanel, failed
+from memtui.tui.widgets.view_rows import Look, painted
 
 if TYPE_CHECKING:
     from memtui.engine import ChangeSet, Engine, Progress
@@ -48,7 +49,7 @@ _TITLES: dict[View, tuple[str, str]] = {
 }
 
 
-Paint = Callable[[HealthState, int, view.Look], list[Row]]
+Paint = Callable[[HealthState, int, Look], list[Row]]
 
 _PAINT: dict[View, tuple[Paint, Paint]] = {
     "doctor": (view.doctor, view.evidence),
@@ -118,12 +119,8 @@ class HealthScreen(BaseScreen):
         zoom = self.state.zoom
         return under_views(width, height, layouts.health, said=self.said is not None, zoom=zoom)
 
-    def _build(self, paint: Paint) -> Callable[[int, int], list[Row]]:
-        def build(width: int, height: int) -> list[Row]:
-            app = host(self)
-            return paint(self.state, width, view.Look(app.glyphs, app.zone, height))
-
-        return build
+    def _build(self, paint: Paint) -> Build:
+        return painted(host(self), lambda width, look: paint(self.state, width, look))
 
     # the store, and what it answers
 

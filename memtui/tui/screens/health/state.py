@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from memtui.engine import Memory
     from memtui.engine.configuration import (
         ConfigDraft,
+        ConfigOption,
         Consequence,
         Flight,
-        Option,
         Problem,
         SettingChange,
     )
@@ -34,7 +34,7 @@ VIEWS: tuple[View, ...] = ("doctor", "indexes", "versions", "config")
 class OptionLine:
     """One option: what counts now, and what the plan would make of it."""
 
-    option: Option
+    option: ConfigOption
     value: Any
     """None where it is not set, and the default counts."""
     is_set: bool

@@ -10,8 +10,9 @@ from memtui.engine import counted, one_line
 from memtui.engine.health import VersionEntry
 from memtui.tui.paint.cells import crop, fit
 from memtui.tui.screens.health.state import HealthState
-from memtui.tui.screens.health.view import Look, labelled, moment
+from memtui.tui.screens.health.view import labelled, moment
 from memtui.tui.widgets.row_list import Row
+from memtui.tui.widgets.view_rows import Look
 
 _WRITERS = {
     "memtui": "~ memtui",

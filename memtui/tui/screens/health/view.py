@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING
 
 from textual.content import Content
 
 from memtui.engine import counted, mask, one_line
-from memtui.tui.paint.cells import crop, fit, right
+from memtui.tui.paint.cells import crop, fit
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.screens.health.state import VIEWS, HealthState
 from memtui.tui.widgets.row_list import Row
+from memtui.tui.widgets.view_rows import Look, views_line
 
 if TYPE_CHECKING:
     from memtui.engine.health import IndexReport
@@ -36,30 +36,13 @@ def signs(glyphs: Glyphs) -> dict[str, tuple[str, str]]:
 _LABEL = 10
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
-    """What painting needs beside the state."""
-
-    glyphs: Glyphs
-    zone: tzinfo | None
-    height: int = 0
-    """Rows of the panel: what is left below a list is used where there is much."""
-
-
 def views(state: HealthState, width: int, look: Look) -> list[Row]:
     """The place's views, the active one in brackets, and how many checks were made."""
-    parts = []
-    for name in VIEWS:
-        count = (
-            f" {len(state.found.findings)}"
-            if name == "doctor" and state.found and state.found.findings
-            else ""
-        )
-        style = "bold $primary" if name == state.view else "$dim"
-        parts.append(Content.styled(f"[{name}{count}]" if name == state.view else f" {name}{count} ", style))
-    left = Content.assemble(" ", Content(" ").join(parts))
-    room = max(0, width - left.cell_length - 1)
-    return [Row((Content.assemble(left, (right(crop(_where(state), room), room), "$dim")),))]
+    found = len(state.found.findings) if state.found else 0
+    labels = (
+        (f"{name} {found}" if name == "doctor" and found else name, name == state.view) for name in VIEWS
+    )
+    return views_line(labels, _where(state), width)
 
 
 def _where(state: HealthState) -> str:

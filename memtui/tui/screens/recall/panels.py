@@ -120,7 +120,7 @@ class StagesPanel(BoundPanel[RecallState]):
             self.headline(where=said[:40] or "{rows.open} what it dropped")
 
 
-class ListPanel(BoundPanel[RecallState]):
+class AnswerPanel(BoundPanel[RecallState]):
     """One of the two lists of an answer; a move of the cursor paints its place only."""
 
     def __init__(self, *children: Widget, title: str, id: str) -> None:
@@ -158,7 +158,7 @@ ROOM_FOR_REASONS = 90
 """Columns of the results from which on their headline says what the confidence is made of."""
 
 
-class ResultsPanel(ListPanel):
+class ResultsPanel(AnswerPanel):
     """What came back, in its order."""
 
     def __init__(self) -> None:
@@ -196,7 +196,7 @@ class ResultsPanel(ListPanel):
         self.headline(which=which, where="" if empty else where)
 
 
-class DroppedPanel(ListPanel):
+class DroppedPanel(AnswerPanel):
     """What did not come back, by the stage that dropped it."""
 
     def __init__(self) -> None:

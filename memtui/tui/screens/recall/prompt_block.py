@@ -89,13 +89,13 @@ def headline(found: PromptBlock, glyphs: Glyphs) -> Content:
     )
 
 
-class Injected(QuickModal[None]):
+class PromptBlockDialog(QuickModal[None]):
     """Shows the block of one recall, and how it changes with the plugin's injection settings."""
 
     DEFAULT_CSS = """
-    Injected { align: center middle; }
-    Injected Panel { width: 120; max-width: 96%; height: 90%; border: round $frame-focus; }
-    Injected.-narrow Panel { width: 100%; max-width: 100%; height: 100%; }
+    PromptBlockDialog { align: center middle; }
+    PromptBlockDialog Panel { width: 120; max-width: 96%; height: 90%; border: round $frame-focus; }
+    PromptBlockDialog.-narrow Panel { width: 100%; max-width: 100%; height: 100%; }
     """
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-normal")]  # noqa: RUF012
     BINDINGS = bindings("injected")
@@ -152,7 +152,7 @@ class Injected(QuickModal[None]):
         head = headline(self.found, host(self).glyphs) if self.found is not None else Content()
         narrow = self.app.size.width < 100
         self.query_one(Panel).headline(
-            what="Injected" if narrow else None,
+            what="PromptBlockDialog" if narrow else None,
             which=head,
             where=where + "{injected.copy} copy   {injected.close} close",
         )

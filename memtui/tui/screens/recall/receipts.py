@@ -15,7 +15,7 @@ from memtui.tui.bound_panel import BoundPart
 from memtui.tui.calls import Report
 from memtui.tui.dialogs.choose_one import ChooseOne, Option
 from memtui.tui.dialogs.find_list import FindItem, FindList
-from memtui.tui.dialogs.sheet import Section, Sheet, SheetLine
+from memtui.tui.dialogs.sheet import Sheet, SheetLine, SheetSection
 from memtui.tui.dialogs.text_prompt import TextPrompt
 from memtui.tui.host import host
 from memtui.tui.paint.numbers import ago, date
@@ -83,7 +83,7 @@ def replay_sheet(name: str, receipt: Receipt, found: Replay) -> Sheet:
     for each in found.differences[:MOST_DIFFERENCES]:
         line = SheetLine(one_line(each.where)[:24] or each.what, f"{shown(each.was)}  now  {shown(each.now)}")
         kinds.setdefault(each.what, []).append(line)
-    sections = [Section(kind.upper(), tuple(lines)) for kind, lines in kinds.items()]
+    sections = [SheetSection(kind.upper(), tuple(lines)) for kind, lines in kinds.items()]
     left = len(found.differences) - MOST_DIFFERENCES
     notes = [found.note] if found.note else []
     notes += [f"{left:,} more differences are not listed."] if left > 0 else []

@@ -496,11 +496,11 @@ class RecallScreen(BaseScreen):
 
     def action_injected(self) -> None:
         """The block that the agent would see before its prompt."""
-        from memtui.tui.screens.recall.prompt_block import Injected
+        from memtui.tui.screens.recall.prompt_block import PromptBlockDialog
 
         trace, engine = self.state.trace, self.session.engine
         if trace is not None and engine is not None:
-            self.app.push_screen(Injected(engine, trace))
+            self.app.push_screen(PromptBlockDialog(engine, trace))
 
     def action_bisect(self) -> None:
         """The selected memory's rank over the versions of the table."""

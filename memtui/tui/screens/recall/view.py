@@ -10,7 +10,7 @@ from textual.content import Content
 
 from memtui.engine import CancelToken, EmbeddingError, counted, explain, one_line
 from memtui.tui.calls import Report
-from memtui.tui.dialogs.sheet import Section, SheetLine
+from memtui.tui.dialogs.sheet import SheetLine, SheetSection
 from memtui.tui.host import Host
 from memtui.tui.layout import NORMAL_WIDTH, size_class
 from memtui.tui.layouts import RecallShape
@@ -300,9 +300,9 @@ def _value(value: Any) -> str:
     return one_line(str(value))
 
 
-def sections(config: Mapping[str, Any]) -> list[Section]:
+def sections(config: Mapping[str, Any]) -> list[SheetSection]:
     """The resolved configuration as sections; keys that nobody described are listed at the end."""
-    out: list[Section] = []
+    out: list[SheetSection] = []
     told: set[tuple[str, str]] = set()
     for heading, block, meanings in _groups():
         values = config.get(block)
@@ -311,10 +311,10 @@ def sections(config: Mapping[str, Any]) -> list[Section]:
         lines = tuple(SheetLine(key, _value(values[key]), meanings[key]) for key in meanings if key in values)
         told |= {(block, key) for key in meanings}
         if lines:
-            out.append(Section(heading, lines))
+            out.append(SheetSection(heading, lines))
     if config.get("decay", ...) is None:
         out.append(
-            Section(
+            SheetSection(
                 "LIFECYCLE DECAY", (SheetLine("decay", "off", "this caller runs without a decay engine"),)
             )
         )
@@ -331,7 +331,7 @@ def sections(config: Mapping[str, Any]) -> list[Section]:
                 if (block, key) not in told
             ]
     if rest:
-        out.append(Section("OTHER" if out else "SETTINGS", tuple(rest)))
+        out.append(SheetSection("OTHER" if out else "SETTINGS", tuple(rest)))
     return out
 
 

@@ -37,7 +37,7 @@ from memtui.tui.screens.transfer.export_view import (
     what_rows,
 )
 from memtui.tui.wizard.view import RunProgress
-from memtui.tui.wizard.wizard import Field, Heading, Key, Step, Task
+from memtui.tui.wizard.wizard import FormField, Heading, Key, Task, TaskStep
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
@@ -149,11 +149,11 @@ def write(run: Run) -> None:
 # ------------------------------------------------------------------ its form
 
 
-def form(run: Run) -> tuple[Field[ExportState], ...]:
+def form(run: Run) -> tuple[FormField[ExportState], ...]:
     """What can be decided about the form."""
     format = run.state.format
-    fields: list[Field[ExportState]] = [
-        Field(
+    fields: list[FormField[ExportState]] = [
+        FormField(
             "format",
             "form",
             EXPORT_TITLES[format],
@@ -166,7 +166,7 @@ def form(run: Run) -> tuple[Field[ExportState], ...]:
     ]
     if format in CHOOSABLE:
         fields.append(
-            Field(
+            FormField(
                 "fields",
                 "fields",
                 "beside id and text",
@@ -183,9 +183,9 @@ def form(run: Run) -> tuple[Field[ExportState], ...]:
     return tuple(fields)
 
 
-def switch(name: str, label: str, meaning: str) -> Field[ExportState]:
+def switch(name: str, label: str, meaning: str) -> FormField[ExportState]:
     """A switch that changes what is written."""
-    return Field(name, label, meaning, kind="switch", take=lambda run, on: attempt(run, **{name: on}))
+    return FormField(name, label, meaning, kind="switch", take=lambda run, on: attempt(run, **{name: on}))
 
 
 def take_fields(run: Run, text: str) -> None:
@@ -349,7 +349,7 @@ TASK = Task[ExportState](
     start=start,
     about=lambda run: "" if run.state.counted is None else counted(run.state.counted, "memory", "memories"),
     steps=(
-        Step(
+        TaskStep(
             "what",
             what_rows,
             what_heading,
@@ -365,7 +365,7 @@ TASK = Task[ExportState](
             opened=what_opened,
             next=to_form,
         ),
-        Step(
+        TaskStep(
             "form",
             form_rows,
             lambda run, panel: (
@@ -380,7 +380,7 @@ TASK = Task[ExportState](
             next=to_place,
             back=back_to("what"),
         ),
-        Step(
+        TaskStep(
             "place",
             place_rows,
             place_heading,
@@ -401,7 +401,7 @@ TASK = Task[ExportState](
             opened=place_opened,
             back=back_to("form"),
         ),
-        Step(
+        TaskStep(
             "report",
             report_rows,
             lambda run, panel: Heading("Done" if panel == "a" else "What differs from the store"),

@@ -14,7 +14,7 @@ from memtui.tui.wizard.wizard import TaskRun
 if TYPE_CHECKING:
     from memtui.engine import OnProgress, RecallEffect
     from memtui.engine.transfer import ImportPreview
-    from memtui.tui.screens.transfer.import_state import Planned
+    from memtui.tui.screens.transfer.import_state import PlannedImport
 
 
 Run = TaskRun[ImportState]
@@ -78,11 +78,11 @@ def take(run: Run, state: ImportState) -> None:
 # ------------------------------------------------------------------ the plan
 
 
-def _sums(value: Planned) -> dict[str, Any]:
+def _sums(value: PlannedImport) -> dict[str, Any]:
     return {name: getattr(value, name) for name in ("losses", "taken", "bare", "replaced", "kept")}
 
 
-def planned(run: Run, found: Planned) -> None:
+def planned(run: Run, found: PlannedImport) -> None:
     """Show a new plan in place of the one before; one that is being written stays the plan."""
     if run.busy("run"):
         found.close()

@@ -27,7 +27,7 @@ from memtui.tui.screens.transfer.import_state import PAGE, ImportState
 from memtui.tui.widgets.row_list import Row
 from memtui.tui.widgets.state_panel import Choice, State, failed
 from memtui.tui.wizard.view import RunProgress
-from memtui.tui.wizard.wizard import Heading, Key, Step
+from memtui.tui.wizard.wizard import Heading, Key, TaskStep
 
 if TYPE_CHECKING:
     from memtui.engine.transfer import PlannedRecord, Resolution
@@ -299,7 +299,7 @@ def to_map(run: Run) -> bool:
     return True
 
 
-REVIEW = Step[ImportState](
+REVIEW = TaskStep[ImportState](
     "review",
     rows,
     heading,

@@ -16,7 +16,7 @@ from memtui.tui.screens.transfer.import_calls import Run, ask_for, look_closely,
 from memtui.tui.screens.transfer.import_state import DetectedSources, ImportState
 from memtui.tui.widgets.row_list import Row
 from memtui.tui.widgets.state_panel import Choice, State, failed
-from memtui.tui.wizard.wizard import Heading, Key, Step
+from memtui.tui.wizard.wizard import Heading, Key, TaskStep
 
 PASTE = "A list that an assistant printed, or Markdown: one memory a line. Nothing is written yet."
 
@@ -226,7 +226,7 @@ def source_next(run: Run) -> None:
         took(run, run.state.typed)
 
 
-SOURCE = Step[ImportState](
+SOURCE = TaskStep[ImportState](
     "source",
     source_rows,
     source_heading,
@@ -332,7 +332,7 @@ def map_chosen(run: Run, name: str) -> None:
     to_source(run)
 
 
-MAP = Step[ImportState](
+MAP = TaskStep[ImportState](
     "map",
     map_rows,
     map_heading,

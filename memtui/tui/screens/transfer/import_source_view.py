@@ -14,7 +14,7 @@ from memtui.tui.paint.numbers import date, score, size
 from memtui.tui.screens.transfer.import_state import DetectedSources, ImportState
 from memtui.tui.theme.tokens import scope_style
 from memtui.tui.widgets.row_list import Row
-from memtui.tui.wizard.view import Setting, blank, fact_row, heading_row, setting_row, text_rows, warning_rows
+from memtui.tui.wizard.view import FormRow, blank, fact_row, heading_row, setting_row, text_rows, warning_rows
 
 if TYPE_CHECKING:
     from memtui.engine.transfer import (
@@ -139,13 +139,13 @@ def _detected(found: DetectedSources, source: object, width: int, glyphs: Glyphs
 # ---------------------------------------------------------------------- map
 
 
-def settings(state: ImportState) -> list[Setting]:
+def settings(state: ImportState) -> list[FormRow]:
     """What can be decided before the plan is made."""
     request, preview = state.request, state.preview
-    found: list[Setting] = []
+    found: list[FormRow] = []
     auto = request.format == "auto"
     title = preview.title if preview is not None else "?"
-    found.append(Setting("format", "form", title, "found out" if auto else "as you said", not auto))
+    found.append(FormRow("format", "form", title, "found out" if auto else "as you said", not auto))
     if preview is not None and preview.maps:
         from memtui.engine.transfer import (
             ROLES,
@@ -153,7 +153,7 @@ def settings(state: ImportState) -> list[Setting]:
 
         roles = dict(preview.mapping)
         found += [
-            Setting(
+            FormRow(
                 f"role:{role}",
                 role,
                 roles.get(role, "-"),
@@ -162,25 +162,25 @@ def settings(state: ImportState) -> list[Setting]:
             for role in ROLES
         ]
     found += [
-        Setting("scope", "into scope", request.default_scope, "where there is none", request.scope is not None),
-        Setting("scopes", "other scopes", _scopes(request.scopes) or "as they are", "", bool(request.scopes)),
-        Setting("agent", "agent", request.agent or "-", "whose memories they are", request.agent is not None),
-        Setting("vectors", "vectors", _VECTORS[request.vectors], "", request.vectors != "auto"),
-        Setting("without_embedding", "embed later", meaning="no vector until then", on=request.without_embedding),
-        Setting("near", "near copies", f"cosine {request.near:g}", "and above", request.near != _near()),
-        Setting("find_near", "find them", _FIND[request.find_near], "", request.find_near is not None),
-        Setting("mask_secrets", "mask secrets", meaning="take them, masked", on=request.mask_secrets),
+        FormRow("scope", "into scope", request.default_scope, "where there is none", request.scope is not None),
+        FormRow("scopes", "other scopes", _scopes(request.scopes) or "as they are", "", bool(request.scopes)),
+        FormRow("agent", "agent", request.agent or "-", "whose memories they are", request.agent is not None),
+        FormRow("vectors", "vectors", _VECTORS[request.vectors], "", request.vectors != "auto"),
+        FormRow("without_embedding", "embed later", meaning="no vector until then", on=request.without_embedding),
+        FormRow("near", "near copies", f"cosine {request.near:g}", "and above", request.near != _near()),
+        FormRow("find_near", "find them", _FIND[request.find_near], "", request.find_near is not None),
+        FormRow("mask_secrets", "mask secrets", meaning="take them, masked", on=request.mask_secrets),
     ]  # fmt: skip
     from memtui.engine.transfer import FORMATS
 
     asks = next((each.asks for each in FORMATS if preview is not None and each.name == preview.format), ())
     if "prose" in asks:
-        found.append(Setting("prose", "prose", meaning="paragraphs too, not only lists", on=request.prose))
+        found.append(FormRow("prose", "prose", meaning="paragraphs too, not only lists", on=request.prose))
     if "sessions" in asks:
-        found.append(Setting("sessions", "sessions", meaning="conversations too", on=request.sessions))
+        found.append(FormRow("sessions", "sessions", meaning="conversations too", on=request.sessions))
     if "encoding" in asks:
         found.append(
-            Setting("encoding", "encoding", request.encoding or "found out", "", bool(request.encoding))
+            FormRow("encoding", "encoding", request.encoding or "found out", "", bool(request.encoding))
         )
     return found
 

@@ -57,7 +57,7 @@ class PlanPage:
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class PlannedImport:
     """A plan with what is asked of it at every stroke of a key; added up once, in a thread."""
 
     plan: ImportPlan
@@ -76,7 +76,7 @@ class Planned:
         self.plan.close()
 
 
-def added_up(plan: ImportPlan) -> Planned:
+def added_up(plan: ImportPlan) -> PlannedImport:
     """The sums of a plan; for a million records this takes longer than a frame."""
     numbers = plan.numbers("conflict").tolist()
     choices = plan.request.choices
@@ -86,7 +86,7 @@ def added_up(plan: ImportPlan) -> Planned:
     adds, replaced = plan.decisions()
     kept = sum(1 for number in numbers if plan.choice(number) == "keep")
     written = len(adds) + len(set(replaced.values()))
-    return Planned(plan, plan.losses(), written, len(plan.to_embed()), len(replaced), kept)
+    return PlannedImport(plan, plan.losses(), written, len(plan.to_embed()), len(replaced), kept)
 
 
 @dataclass(frozen=True, slots=True)

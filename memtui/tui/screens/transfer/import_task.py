@@ -29,7 +29,7 @@ from memtui.tui.wizard.view import (
     text_rows,
     warning_rows,
 )
-from memtui.tui.wizard.wizard import Heading, Key, Step, Task
+from memtui.tui.wizard.wizard import Heading, Key, Task, TaskStep
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
@@ -199,7 +199,7 @@ def to_review(run: Run) -> bool:
     return True
 
 
-RUN = Step[ImportState](
+RUN = TaskStep[ImportState](
     "run",
     run_rows,
     run_heading,
@@ -286,7 +286,7 @@ def report_opened(run: Run, panel: str, key: str) -> None:
         run.frame.begin("import")
 
 
-REPORT = Step[ImportState](
+REPORT = TaskStep[ImportState](
     "report",
     report_rows,
     report_heading,

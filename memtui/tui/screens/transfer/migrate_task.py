@@ -26,7 +26,7 @@ from memtui.tui.wizard.view import (
     text_rows,
     warning_rows,
 )
-from memtui.tui.wizard.wizard import Field, Heading, Key, Step, Task, TaskRun
+from memtui.tui.wizard.wizard import FormField, Heading, Key, Task, TaskRun, TaskStep
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
@@ -217,14 +217,14 @@ def ask_source(run: Run) -> None:
 
 
 FORM = (
-    Field[MigrateState](
+    FormField[MigrateState](
         "source",
         "from",
         path=True,
         shown=lambda run: tilde(run.state.source) or "this store",
         ask=ask_source,
     ),
-    Field[MigrateState](
+    FormField[MigrateState](
         "form",
         "form",
         kind="choice",
@@ -234,7 +234,7 @@ FORM = (
         shown=lambda run: FORM_TITLES[run.state.form],
         take=lambda run, form: check(run, form=form),
     ),
-    Field[MigrateState](
+    FormField[MigrateState](
         "scope",
         "into scope",
         "what has none",
@@ -243,7 +243,7 @@ FORM = (
         hint="Where memories go that have none.",
         take=lambda run, text: check(run, scope=text),
     ),
-    Field[MigrateState](
+    FormField[MigrateState](
         "place",
         "folder",
         path=True,
@@ -285,7 +285,7 @@ TASK = Task[MigrateState](
     start=lambda engine: MigrateState(),
     about=about,
     steps=(
-        Step(
+        TaskStep(
             "check",
             rows,
             heading,
@@ -294,7 +294,7 @@ TASK = Task[MigrateState](
             advice="{transfer.next} goes on. This store is only read; the new one is a folder of its own.",
             next=to_run,
         ),
-        Step(
+        TaskStep(
             "run",
             run_rows,
             run_heading,
@@ -304,6 +304,6 @@ TASK = Task[MigrateState](
             keys={"write": Key(write, lambda run, panel, key: not run.busy("run"))},
             back=to_check,
         ),
-        Step("report", rows, heading, opened=leave, next=lambda run: run.frame.begin("")),
+        TaskStep("report", rows, heading, opened=leave, next=lambda run: run.frame.begin("")),
     ),
 )

@@ -29,7 +29,7 @@ from memtui.tui.screens.transfer import reembed_view
 from memtui.tui.screens.transfer.reembed_view import BUNDLED, ReembedState
 from memtui.tui.widgets.row_list import Row
 from memtui.tui.wizard.view import RunProgress, blank, fact_row, text_rows, warning_rows
-from memtui.tui.wizard.wizard import Field, Heading, Key, Step, Task, TaskRun
+from memtui.tui.wizard.wizard import FormField, Heading, Key, Task, TaskRun, TaskStep
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
@@ -113,13 +113,13 @@ def change(run: Run, **changes: Any) -> None:
     estimate(run)
 
 
-def text_field(name: str, label: str, none: str, title: str, hint: str) -> Field[ReembedState]:
+def text_field(name: str, label: str, none: str, title: str, hint: str) -> FormField[ReembedState]:
     """A setting of a model's service."""
 
     def take(run: Run, text: str) -> None:
         change(run, **{name: text})
 
-    return Field(name, label, none=none, title=title, hint=hint, take=take)
+    return FormField(name, label, none=none, title=title, hint=hint, take=take)
 
 
 SERVICE = (
@@ -152,7 +152,7 @@ SERVICE = (
         "For stored texts, such as retrieval.passage. - gives none.",
     ),
 )
-PLACE = Field[ReembedState](
+PLACE = FormField[ReembedState](
     "place",
     "folder",
     path=True,
@@ -164,9 +164,9 @@ PLACE = Field[ReembedState](
 )
 
 
-def form(run: Run) -> tuple[Field[ReembedState], ...]:
+def form(run: Run) -> tuple[FormField[ReembedState], ...]:
     """The model, its service where it needs one, and the place of the second table."""
-    model = Field[ReembedState]("model", "model", none="", default=run.state.model, ask=choose_model)
+    model = FormField[ReembedState]("model", "model", none="", default=run.state.model, ask=choose_model)
     return (model, *(() if offline(run.state) else SERVICE), PLACE)
 
 
@@ -358,7 +358,7 @@ TASK = Task[ReembedState](
     start=start,
     about=lambda run: f"{run.engine.info.name}, {counted(run.engine.info.rows, 'memory', 'memories')}",
     steps=(
-        Step(
+        TaskStep(
             "model",
             model_rows,
             heading,
@@ -375,7 +375,7 @@ TASK = Task[ReembedState](
             next=to_rehearsal,
             back=back,
         ),
-        Step(
+        TaskStep(
             "rehearse",
             rehearse_rows,
             heading,
@@ -390,7 +390,7 @@ TASK = Task[ReembedState](
             next=to_making,
             back=back,
         ),
-        Step(
+        TaskStep(
             "make",
             make_rows,
             heading,
@@ -404,7 +404,7 @@ TASK = Task[ReembedState](
             keys={"write": Key(make, lambda run, panel, key: not working(run))},
             back=back,
         ),
-        Step(
+        TaskStep(
             "switch",
             switch_rows,
             heading,
@@ -479,7 +479,7 @@ BACK = Task[BackState](
     "The way back",
     start=lambda engine: BackState(transfer.switch_to_take_back(engine)),
     steps=(
-        Step(
+        TaskStep(
             "switch",
             back_rows,
             lambda run, panel: Heading("The last switch" if panel == "a" else "Taking it back"),

@@ -29,14 +29,14 @@ from memtui.tui.paint.numbers import full
 from memtui.tui.widgets.row_list import Row
 from memtui.tui.widgets.state_panel import State
 from memtui.tui.wizard.view import RunProgress, blank, fact_row, pace_rows, text_rows, warning_rows
-from memtui.tui.wizard.wizard import Field, Heading, Key, Step, Task, TaskRun
+from memtui.tui.wizard.wizard import FormField, Heading, Key, Task, TaskRun, TaskStep
 
 if TYPE_CHECKING:
     from memtui.engine import Engine, RecallEffect
 
 
 @dataclass(frozen=True, slots=True)
-class MendState:
+class RepairState:
     """`plan` is what the settings give; None before it was made."""
 
     step: Literal["what", "review", "report"] = "what"
@@ -56,9 +56,9 @@ class MendState:
     undone: bool = False
 
 
-Run = TaskRun[MendState]
+Run = TaskRun[RepairState]
 
-Plan = Callable[["Engine", MendState, bool, OnProgress, CancelToken], ChangeSet]
+Plan = Callable[["Engine", RepairState, bool, OnProgress, CancelToken], ChangeSet]
 """Makes the change set, in a thread; with the third argument no service is asked."""
 
 
@@ -216,10 +216,10 @@ def mending(
     purpose: tuple[str, ...],
     plan: Plan,
     *,
-    form: tuple[Field[MendState], ...] = (),
-    asks: Callable[[MendState], bool] = lambda state: False,
+    form: tuple[FormField[RepairState], ...] = (),
+    asks: Callable[[RepairState], bool] = lambda state: False,
     foreseen: bool = True,
-) -> Task[MendState]:
+) -> Task[RepairState]:
     """A task that plans a change set and writes it as one entry; `purpose` says in a few sentences what it is for.
 
     `asks`: a plan asks a service, so that one without it is shown first, and the real one is made when it is written.
@@ -271,10 +271,10 @@ def mending(
     return Task(
         name,
         title,
-        start=lambda engine: MendState(),
+        start=lambda engine: RepairState(),
         about=about,
         steps=(
-            Step(
+            TaskStep(
                 "what",
                 what_rows,
                 lambda run, panel: Heading("What to repair" if panel == "a" else "What it does"),
@@ -283,7 +283,7 @@ def mending(
                 advice="{transfer.next} plans it: the store is read through, nothing is written.",
                 next=to_review,
             ),
-            Step(
+            TaskStep(
                 "review",
                 review_rows,
                 review_heading,
@@ -296,7 +296,7 @@ def mending(
                 keys={"write": able, "stopped": confirmed},
                 back=to_what,
             ),
-            Step(
+            TaskStep(
                 "report",
                 report_rows,
                 report_heading,
@@ -342,7 +342,7 @@ def halted(run: Run) -> None:
 
 
 def plan_upgrade(
-    engine: Engine, state: MendState, dry: bool, report: OnProgress, stop: CancelToken
+    engine: Engine, state: RepairState, dry: bool, report: OnProgress, stop: CancelToken
 ) -> ChangeSet:
     """Summaries and classes for rows of the old form, by a chat service where one is named."""
     from memtui.engine.transfer import ChatSettings
@@ -354,7 +354,7 @@ def plan_upgrade(
     return transfer.plan_upgrade(engine, chat, dry_run=dry, on_progress=report, cancel=stop)
 
 
-def asks_chat(state: MendState) -> bool:
+def asks_chat(state: RepairState) -> bool:
     """Whether a chat service was named, with its model."""
     return bool(state.llm and state.llm_model)
 
@@ -370,7 +370,7 @@ UPGRADE = mending(
     ),
     plan_upgrade,
     form=(
-        Field(
+        FormField(
             "llm",
             "chat service",
             "for better summaries",
@@ -378,8 +378,8 @@ UPGRADE = mending(
             title="Chat service",
             hint="Root of an OpenAI-compatible service, with its /v1. - takes it away.",
         ),
-        Field("llm_model", "its model", title="Model", hint="Its name, as the service has it."),
-        Field(
+        FormField("llm_model", "its model", title="Model", hint="Its name, as the service has it."),
+        FormField(
             "llm_key",
             "key in",
             "name of a variable",
@@ -391,9 +391,9 @@ UPGRADE = mending(
 )
 
 
-def kind_field(kind: str, what: str) -> Field[MendState]:
+def kind_field(kind: str, what: str) -> FormField[RepairState]:
     """The switch of one kind of repair."""
-    return Field(
+    return FormField(
         kind,
         kind,
         what,
@@ -404,7 +404,7 @@ def kind_field(kind: str, what: str) -> Field[MendState]:
 
 
 def plan_repair(
-    engine: Engine, state: MendState, dry: bool, report: OnProgress, stop: CancelToken
+    engine: Engine, state: RepairState, dry: bool, report: OnProgress, stop: CancelToken
 ) -> ChangeSet:
     """The kinds of repair that are switched on."""
     kinds = [kind for kind in REPAIRS if kind in state.kinds]
@@ -421,7 +421,7 @@ REPAIR = mending(
     plan_repair,
     form=(
         *(kind_field(kind, what) for kind, what in REPAIRS.items()),
-        Field(
+        FormField(
             "scope",
             "into scope",
             "what has none",
@@ -435,7 +435,7 @@ REPAIR = mending(
 
 
 def plan_vectors(
-    engine: Engine, state: MendState, dry: bool, report: OnProgress, stop: CancelToken
+    engine: Engine, state: RepairState, dry: bool, report: OnProgress, stop: CancelToken
 ) -> ChangeSet:
     """Vectors for rows that have none."""
     return transfer.plan_missing_vectors(engine, dry_run=dry, on_progress=report, cancel=stop)

@@ -18,7 +18,7 @@ from memtui.tui.screens.transfer.about_tasks import about_task
 from memtui.tui.screens.transfer.tasks import TaskEntry
 from memtui.tui.widgets.row_list import Row
 from memtui.tui.wizard.view import RunProgress, blank, heading_row, text_rows
-from memtui.tui.wizard.wizard import Heading, Key, Step, Task, TaskRun
+from memtui.tui.wizard.wizard import Heading, Key, Task, TaskRun, TaskStep
 
 if TYPE_CHECKING:
     from memtui.engine import JournalEntry
@@ -239,7 +239,7 @@ START = Task[StartState](
     "Transfer",
     start=lambda engine: StartState(),
     steps=(
-        Step(
+        TaskStep(
             "",
             rows,
             heading,

@@ -22,11 +22,11 @@ from memtui.tui.layout import NORMAL_WIDTH, Arrangement
 from memtui.tui.screens.whatif import state as reduce
 from memtui.tui.screens.whatif import view
 from memtui.tui.screens.whatif.state import WhatIfState
-from memtui.tui.screens.whatif.value_prompts import Setting
+from memtui.tui.screens.whatif.value_prompts import ValuePrompts
 from memtui.tui.screens.whatif.view import Painted, about, result_rows, slider_rows
 from memtui.tui.session import Session
 from memtui.tui.trace import results, stages
-from memtui.tui.widgets.breakdown import Breakdown, Why
+from memtui.tui.widgets.breakdown import Breakdown, ScoreReasons
 from memtui.tui.widgets.layout_container import LayoutContainer
 from memtui.tui.widgets.panel import Panel
 from memtui.tui.widgets.row_list import BuiltRows, KnobRows, Row, RowList
@@ -94,18 +94,18 @@ class WhatIfScreen(BaseScreen):
         self.set_reactive(WhatIfScreen.state, start)
 
     def body(self) -> ComposeResult:
-        yield Setting(self.engine).data_bind(state=WhatIfScreen.state)
+        yield ValuePrompts(self.engine).data_bind(state=WhatIfScreen.state)
         yield LayoutContainer(
             Panel(SettingRows(partial(self._build, "sliders")), title="What if", id="sliders"),
-            Panel(TextLines(), title="Setting", id="about"),
+            Panel(TextLines(), title="ValuePrompts", id="about"),
             Panel(BuiltRows(partial(self._build, "list")), title="Results", id="list"),
-            Panel(Breakdown(), title="Why", id="why"),
+            Panel(Breakdown(), title="ScoreReasons", id="why"),
             arrange=self._arrange,
         )
 
     @property
-    def _setting(self) -> Setting:
-        return self.query_one(Setting)
+    def _setting(self) -> ValuePrompts:
+        return self.query_one(ValuePrompts)
 
     @on(Bound.Become)
     def _become(self, message: Bound.Become) -> None:
@@ -284,7 +284,7 @@ class WhatIfScreen(BaseScreen):
             return
         facts = results.facts(view.known(trace, base, candidate.id), glyphs, host(self).now_ms())
         gates = results.gates_of(trace, candidate, glyphs)
-        self.query_one(Breakdown).show(Why(stages.fall(trace, candidate, glyphs), facts, gates))
+        self.query_one(Breakdown).show(ScoreReasons(stages.fall(trace, candidate, glyphs), facts, gates))
         place = f"Why #{candidate.rank}" if candidate.rank else "Why not"
         self.query_one("#why", Panel).headline(what=place, which=self._badge())
 

@@ -37,7 +37,7 @@ MOST_LISTED, MOST_KEPT = 16, 200
 OWN, OTHER = "\0own", "\0other"
 
 
-class Setting(BoundPart[WhatIfState]):
+class ValuePrompts(BoundPart[WhatIfState]):
     """Opens the dialogs of What if and tries what they return; `engine` is that of the question."""
 
     def __init__(self, engine: Engine) -> None:

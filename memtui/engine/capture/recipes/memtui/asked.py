@@ -6,14 +6,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from memtui.engine.capture.chat import ChatError, RecordingChat
+from memtui.engine.capture.chat import NoReplyError, RecordingChat
 from memtui.engine.capture.recipes.base import CaptureContext
 from memtui.engine.capture.recipes.memtui import rows
 from memtui.engine.capture.recipes.memtui.decide import NEAR, NEAREST, SHOWN, Decider, find_near
 from memtui.engine.capture.recipes.memtui.likeness import all_words, key_of, same, words_of
 from memtui.engine.capture.recipes.memtui.statements import identifiers
-from memtui.engine.capture.recipes.memtui.texts import Read, Statement, fate_of, reason_of, without_secrets
-from memtui.engine.capture.trace import Candidate, CaptureTrace, Neighbour, Text
+from memtui.engine.capture.recipes.memtui.texts import (
+    ReadTexts,
+    Statement,
+    fate_of,
+    reason_of,
+    without_secrets,
+)
+from memtui.engine.capture.trace import CaptureCandidate, CaptureNeighbour, CaptureText, CaptureTrace
 from memtui.engine.core.content_rules import instruction_like
 from memtui.engine.core.errors import EmbeddingError
 from memtui.engine.core.text import counted
@@ -46,7 +52,7 @@ class _Proposed:
     raw: Any = None
 
 
-def by_model(trace: CaptureTrace, read: Read, decider: Decider, context: CaptureContext) -> CaptureTrace:
+def by_model(trace: CaptureTrace, read: ReadTexts, decider: Decider, context: CaptureContext) -> CaptureTrace:
     """The trace of one conversation with a model that proposes and compares."""
     assert context.chat is not None
     chat = RecordingChat(context.chat)
@@ -58,7 +64,7 @@ class _Run:
     def __init__(
         self,
         trace: CaptureTrace,
-        read: Read,
+        read: ReadTexts,
         decider: Decider,
         context: CaptureContext,
         chat: RecordingChat,
@@ -66,17 +72,17 @@ class _Run:
         self.trace, self.read, self.decider, self.context, self.chat = trace, read, decider, context, chat
         self.warnings: list[str] = []
         self.failed: dict[int, str] = {}
-        self.candidates: list[Candidate] = []
+        self.candidates: list[CaptureCandidate] = []
 
     def trace_of(self) -> CaptureTrace:
         proposed = [each for part in self._parts() for each in self._extracted(part)]
         self._embed(proposed)
         self._decide(proposed)
-        made: dict[int, list[Candidate]] = {}
+        made: dict[int, list[CaptureCandidate]] = {}
         for candidate in self.candidates:
             for place in candidate.texts:
                 made.setdefault(place, []).append(candidate)
-        texts: list[Text] = []
+        texts: list[CaptureText] = []
         for place, text in enumerate(self.read.texts):
             if place in made:
                 texts.append(fate_of(text, made[place]))
@@ -117,7 +123,7 @@ class _Run:
         messages = [{"number": at + 1, "text": self.read.texts[at].text[:LARGEST]} for at in places]
         try:
             reply = self.chat("extract", {"messages": messages})
-        except ChatError as error:
+        except NoReplyError as error:
             return self._lost(places, str(error))
         value = read_object(reply.text or reply.reasoning)
         listed = value.get("memories") if value is not None else None
@@ -126,7 +132,7 @@ class _Run:
         found: list[_Proposed] = []
         for each in listed:
             checked = self._checked(each, places)
-            if isinstance(checked, Candidate):
+            if isinstance(checked, CaptureCandidate):
                 self.candidates.append(checked)
             elif checked is not None:
                 found.append(checked)
@@ -142,10 +148,12 @@ class _Run:
         )
         return []
 
-    def _checked(self, value: Any, places: Sequence[int]) -> _Proposed | Candidate | None:
+    def _checked(self, value: Any, places: Sequence[int]) -> _Proposed | CaptureCandidate | None:
         """A proposal that may become a memory, or the candidate that says why it may not."""
         if not isinstance(value, Mapping) or not isinstance(value.get("text"), str):
-            return Candidate("", "", decision="drop", gate="malformed", reason="it is no memory", raw=value)
+            return CaptureCandidate(
+                "", "", decision="drop", gate="malformed", reason="it is no memory", raw=value
+            )
         text = " ".join(value["text"].split())
         category = normalise_category(value.get("category")) or ""
         named = value.get("from")
@@ -153,9 +161,11 @@ class _Run:
             at for at in places if isinstance(named, list) and any(each == at + 1 for each in named)
         )
         masked, secrets = without_secrets(text)
-        base = Candidate(category, masked, content=masked, texts=sources, raw=None if secrets else value)
+        base = CaptureCandidate(
+            category, masked, content=masked, texts=sources, raw=None if secrets else value
+        )
 
-        def dropped(gate: str, reason: str) -> Candidate:
+        def dropped(gate: str, reason: str) -> CaptureCandidate:
             return replace(base, decision="drop", gate=gate, reason=reason)
 
         if secrets:
@@ -245,7 +255,7 @@ class _Run:
         }
         try:
             reply = self.chat("dedup", parts)
-        except ChatError as error:
+        except NoReplyError as error:
             wait = counted(len(items), "memory waits", "memories wait")
             self.warnings.append(f"{str(error).rstrip('.')}. {wait} for a decision.")
             return {id(each): str(error) for each in items}
@@ -304,7 +314,7 @@ class _Run:
         parts = {"stored": without_secrets(stored.text)[0], "new": each.text}
         try:
             reply = self.chat("merge", parts)
-        except ChatError as error:
+        except NoReplyError as error:
             self.warnings.append(f"{str(error).rstrip('.')}. Two memories stay two rows.")
             return False
         value = read_object(reply.text or reply.reasoning)
@@ -349,13 +359,13 @@ class _Run:
     def _put(self, each: _Proposed, decision: Any, **known: Any) -> None:
         known.setdefault("raw", each.raw)
         self.candidates.append(
-            Candidate(
+            CaptureCandidate(
                 each.category,
                 each.text,
                 content=each.text,
                 texts=each.places,
                 decision=decision,
-                neighbours=tuple(Neighbour(h.row.id, h.score, h.row.text) for h in each.hits[:SHOWN]),
+                neighbours=tuple(CaptureNeighbour(h.row.id, h.score, h.row.text) for h in each.hits[:SHOWN]),
                 **known,
             )
         )

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine.capture.draft import Draft, Hit, StoredRow, Write
-from memtui.engine.capture.recipes.memtui.likeness import Postings, key_of, same, says, share, slot
+from memtui.engine.capture.draft import Draft, StoredRow, VectorHit, Write
+from memtui.engine.capture.recipes.memtui.likeness import SharedWordIndex, key_of, same, says, share, slot
 from memtui.engine.capture.recipes.memtui.rows import new_row, supersede
 from memtui.engine.capture.recipes.memtui.texts import Statement
-from memtui.engine.capture.trace import Candidate, Neighbour, Verdict
+from memtui.engine.capture.trace import CaptureCandidate, CaptureNeighbour, Verdict
 from memtui.engine.core.progress import CancelToken, OnProgress, Progress
 from memtui.engine.store import sql
 
@@ -38,12 +38,12 @@ _BLOCK = 4096
 
 
 @dataclass(slots=True)
-class Near:
+class NearMemories:
     """What the target scope already holds near each statement, found before anything is written."""
 
     exact: dict[str, StoredRow]
     """Stored rows by the key of their text."""
-    hits: list[list[Hit]]
+    hits: list[list[VectorHit]]
 
 
 @dataclass(slots=True)
@@ -68,11 +68,11 @@ class Decider:
         *,
         on_progress: OnProgress | None = None,
         cancel: CancelToken | None = None,
-    ) -> list[Candidate]:
+    ) -> list[CaptureCandidate]:
         """A candidate for each statement, in order."""
         near = find_near(self.draft, statements, vectors, self.scope)
-        postings = Postings([each.text for each in statements])
-        candidates: list[Candidate] = []
+        postings = SharedWordIndex([each.text for each in statements])
+        candidates: list[CaptureCandidate] = []
         for number, statement in enumerate(statements):
             if number % 256 == 0:
                 if cancel is not None:
@@ -84,12 +84,12 @@ class Decider:
         return candidates
 
     def one(
-        self, statement: Statement, vector: Any, near: Near, number: int, postings: Postings
-    ) -> Candidate:
+        self, statement: Statement, vector: Any, near: NearMemories, number: int, postings: SharedWordIndex
+    ) -> CaptureCandidate:
         """What becomes of one statement."""
         hits = near.hits[number]
         near_by = tuple(
-            Neighbour(hit.row.id, hit.score, hit.row.text) for hit in hits[:SHOWN] if hit.score >= NEAR
+            CaptureNeighbour(hit.row.id, hit.score, hit.row.text) for hit in hits[:SHOWN] if hit.score >= NEAR
         )
         if not statement.sure:
             return _candidate(
@@ -126,7 +126,7 @@ class Decider:
     # ------------------------------------------------------------------ what there is already
 
     def _known(
-        self, statement: Statement, near: Near, number: int, postings: Postings, vector: Any
+        self, statement: Statement, near: NearMemories, number: int, postings: SharedWordIndex, vector: Any
     ) -> tuple[str, str] | None:
         key = key_of(statement.text)
         if key in self._keys:
@@ -153,7 +153,7 @@ class Decider:
         return statement.at_ms > max(meta.invalidated_at, meta.valid_from)
 
     def _replaced(
-        self, statement: Statement, hits: Sequence[Hit], number: int, postings: Postings
+        self, statement: Statement, hits: Sequence[VectorHit], number: int, postings: SharedWordIndex
     ) -> tuple[StoredRow, str] | None:
         """The row whose place this statement takes, and why."""
         what = slot(statement.text)
@@ -187,7 +187,7 @@ class Decider:
                 return best_near[1], "it corrects an earlier statement about the same"
         return None
 
-    def _note(self, statement: Statement, row: StoredRow, postings: Postings) -> None:
+    def _note(self, statement: Statement, row: StoredRow, postings: SharedWordIndex) -> None:
         at = len(self._made)
         self._made.append((statement.text, row))
         self._keys[key_of(statement.text)] = at
@@ -196,15 +196,15 @@ class Decider:
 
 def _candidate(
     statement: Statement,
-    neighbours: tuple[Neighbour, ...],
+    neighbours: tuple[CaptureNeighbour, ...],
     decision: Verdict,
     reason: str,
     *,
     gate: str = "",
     match: str | None = None,
     writes: tuple[Write, ...] = (),
-) -> Candidate:
-    return Candidate(
+) -> CaptureCandidate:
+    return CaptureCandidate(
         statement.category,
         statement.text,
         content=statement.text,
@@ -230,16 +230,16 @@ def _cosine(left: Any, right: Any) -> float | None:
 
 def find_near(
     draft: Draft, statements: Sequence[Statement], vectors: NDArray[np.float32] | None, scope: str
-) -> Near:
+) -> NearMemories:
     """Rows of the target scope with the same text, and the nearest by meaning, of each statement."""
     keys = {key_of(each.text) for each in statements}
     if not statements or not draft.store.count():
-        return Near({}, [[] for _ in statements])
+        return NearMemories({}, [[] for _ in statements])
     exact = _exact(draft, statements, keys, scope)
     new = [key_of(each.text) not in exact for each in statements]
-    hits: list[list[Hit]] = [[] for _ in statements]
+    hits: list[list[VectorHit]] = [[] for _ in statements]
     if vectors is None:
-        return Near(exact, hits)
+        return NearMemories(exact, hits)
     wanted = [number for number, is_new in enumerate(new) if is_new and vectors[number].any()]
     if len(wanted) <= FEW:
         for number in wanted:
@@ -247,7 +247,7 @@ def find_near(
     else:
         for number, found in zip(wanted, _compared(draft, vectors[wanted], scope), strict=True):
             hits[number] = found
-    return Near(exact, hits)
+    return NearMemories(exact, hits)
 
 
 def _exact(draft: Draft, statements: Sequence[Statement], keys: set[str], scope: str) -> dict[str, StoredRow]:
@@ -271,7 +271,7 @@ def _exact(draft: Draft, statements: Sequence[Statement], keys: set[str], scope:
     return found
 
 
-def _compared(draft: Draft, vectors: NDArray[np.float32], scope: str) -> list[list[Hit]]:
+def _compared(draft: Draft, vectors: NDArray[np.float32], scope: str) -> list[list[VectorHit]]:
     """The nearest rows of each of many vectors: every row of the scope is read once, in blocks."""
     import numpy as np
 
@@ -305,7 +305,7 @@ def _compared(draft: Draft, vectors: NDArray[np.float32], scope: str) -> list[li
     there = {row.id: row for row in draft.many(wanted)}
     return [
         [
-            Hit(there[rows[at]], float(score))
+            VectorHit(there[rows[at]], float(score))
             for at, score in zip(line, marks, strict=True)
             if at >= 0 and score >= LOOKED and rows[at] in there
         ]

@@ -338,7 +338,7 @@ def says(text: str, value: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text, re.IGNORECASE) is not None
 
 
-class Postings:
+class SharedWordIndex:
     """Finds among many texts those that share rare words with one."""
 
     def __init__(self, texts: Sequence[str]) -> None:

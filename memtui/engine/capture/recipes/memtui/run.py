@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from memtui.engine.capture.recipes.base import CaptureContext, CaptureRecipe, CaptureRequest
 from memtui.engine.capture.recipes.memtui.asked import by_model
 from memtui.engine.capture.recipes.memtui.decide import Decider
-from memtui.engine.capture.recipes.memtui.texts import Read, Statement, fate_of, read_texts
-from memtui.engine.capture.trace import Candidate, CaptureTrace, Text
+from memtui.engine.capture.recipes.memtui.texts import ReadTexts, Statement, fate_of, read_texts
+from memtui.engine.capture.trace import CaptureCandidate, CaptureText, CaptureTrace
 from memtui.engine.core.errors import EmbeddingError, UsageError
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def embedded(
         )
 
 
-def _wanted(read: Read, settings: Mapping[str, Any]) -> list[Statement]:
+def _wanted(read: ReadTexts, settings: Mapping[str, Any]) -> list[Statement]:
     kinds = set(settings["kinds"])
     kept = [each for each in read.statements if each.kind in kinds]
     return [replace(each, sure=True) for each in kept] if settings["keepUnsure"] else kept
@@ -104,10 +104,13 @@ def _too_few(trace: CaptureTrace, said: int, least: int) -> CaptureTrace:
 
 
 def _fates(
-    read: Read, candidates: Sequence[Candidate], statements: Sequence[Statement], settings: Mapping[str, Any]
-) -> tuple[Text, ...]:
+    read: ReadTexts,
+    candidates: Sequence[CaptureCandidate],
+    statements: Sequence[Statement],
+    settings: Mapping[str, Any],
+) -> tuple[CaptureText, ...]:
     """The texts with what their statements came to."""
-    made: dict[int, list[Candidate]] = {}
+    made: dict[int, list[CaptureCandidate]] = {}
     for candidate in candidates:
         for place in candidate.texts:
             made.setdefault(place, []).append(candidate)

@@ -84,7 +84,7 @@ _NEGATED = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundStatement:
     """What the rules make of one sentence.
 
     `kind` is None where nothing in it is worth keeping; `gate` then says which rule dropped it. `sure` is False
@@ -122,15 +122,15 @@ def _split(text: str) -> Iterator[str]:
     yield text[start:]
 
 
-def find(sentence: str) -> Found:
+def find(sentence: str) -> FoundStatement:
     """What is worth keeping in one sentence, by the rules of its script."""
     cjk = _CJK.search(sentence) is not None
     if gate := _never(sentence, cjk):
-        return Found(sentence, None, gate)
+        return FoundStatement(sentence, None, gate)
     said = wording.LEAD.sub("", sentence).strip()
     led = len(said) < len(sentence)
     if len(said) < (SHORTEST_CJK if cjk else SHORTEST):
-        return Found(sentence, None, "too short")
+        return FoundStatement(sentence, None, "too short")
     spoken = wording.spoken_in(said)
     words = wording.words_in(said, spoken)
     identifier = names_something(said)
@@ -140,15 +140,17 @@ def find(sentence: str) -> Found:
     if rule is None:
         kind = _declared(said, cjk, identifier, words)
         if kind is None and _is_plan(said, cjk, words):
-            return Found(_sentence(said), "decision", "unsure", False, "said with a maybe")
+            return FoundStatement(_sentence(said), "decision", "unsure", False, "said with a maybe")
         if kind is None:
-            return Found(said, None, _unkept(said, words))
-        return Found(_sentence(said), kind, rule=f"{_A[kind]} by its signs")
+            return FoundStatement(said, None, _unkept(said, words))
+        return FoundStatement(_sentence(said), kind, rule=f"{_A[kind]} by its signs")
     if gate := _overruled(said, rule, identifier, led, words):
-        return Found(said, None, gate)
+        return FoundStatement(said, None, gate)
     sure = not wording.HEDGED.search(said, words)
     negated = _negated(said) if rule[1].kind == "correction" else ()
-    return Found(_sentence(said), rule[1].kind, "" if sure else "unsure", sure, _name(*rule), negated)
+    return FoundStatement(
+        _sentence(said), rule[1].kind, "" if sure else "unsure", sure, _name(*rule), negated
+    )
 
 
 def identifiers(text: str) -> list[str]:

@@ -10,12 +10,12 @@ from typing import Any
 from memtui.engine.capture.recipes.memtui.statements import (
     LONGEST,
     SHORTEST,
-    Found,
+    FoundStatement,
     find,
     sentences,
 )
 from memtui.engine.capture.stages.cleaning import normalize_capture_text, strip_envelope
-from memtui.engine.capture.trace import Candidate, Fate, Message, Text
+from memtui.engine.capture.trace import CaptureCandidate, CaptureText, Fate, Message
 from memtui.engine.core.content_rules import instruction_like
 from memtui.engine.core.hints import Hints
 from memtui.engine.core.secrets import MARK, mask
@@ -73,18 +73,18 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class ReadTexts:
     """The texts with what stopped them, and the statements of those that nothing stopped."""
 
-    texts: tuple[Text, ...]
+    texts: tuple[CaptureText, ...]
     statements: tuple[Statement, ...]
     sendable: tuple[int, ...]
     """Places of the texts that a model may be shown: no secret, no order, nobody else's."""
 
 
-def read_texts(messages: Sequence[Message], *, assistant: bool) -> Read:
+def read_texts(messages: Sequence[Message], *, assistant: bool) -> ReadTexts:
     """Every message as a text, cleaned of what its host put around it; statements by rules."""
-    texts: list[Text] = []
+    texts: list[CaptureText] = []
     statements: list[Statement] = []
     sendable: list[int] = []
     for number, message in enumerate(messages):
@@ -106,7 +106,7 @@ def read_texts(messages: Sequence[Message], *, assistant: bool) -> Read:
         if text.gate not in _NEVER_SENT and text.text.strip():
             sendable.append(place)
         texts.append(text)
-    return Read(tuple(texts), tuple(statements), tuple(sendable))
+    return ReadTexts(tuple(texts), tuple(statements), tuple(sendable))
 
 
 _NEVER_SENT = ("empty", "assistant text", "tool output", "system text", "command", "order", "secret")
@@ -151,12 +151,12 @@ def _is_card(text: str) -> bool:
     return len(set(digits)) > 1 and (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0
 
 
-def _read(message: Message, number: int, assistant: bool) -> tuple[Text, list[Found]]:
+def _read(message: Message, number: int, assistant: bool) -> tuple[CaptureText, list[FoundStatement]]:
     raw = content_text(message.content)
     shown, secrets = without_secrets(clean(raw))
 
-    def stopped_by(gate: str, value: float | str | None = None, limit: float | None = None) -> Text:
-        return Text(shown.strip(), message.role, "dropped", gate, value, limit, _REASONS[gate], number)
+    def stopped_by(gate: str, value: float | str | None = None, limit: float | None = None) -> CaptureText:
+        return CaptureText(shown.strip(), message.role, "dropped", gate, value, limit, _REASONS[gate], number)
 
     if gate := _by_role(message.role, assistant):
         return stopped_by(gate), []
@@ -171,19 +171,19 @@ def _read(message: Message, number: int, assistant: bool) -> tuple[Text, list[Fo
         said = without_secrets(said)[0]
     if order := instruction_like(said):
         return stopped_by("order", order), []
-    kept: list[Found] = []
-    stopped: list[Found] = []
+    kept: list[FoundStatement] = []
+    stopped: list[FoundStatement] = []
     for sentence in sentences(said):
         if MARK in sentence:
-            stopped.append(Found(sentence, None, "secret"))
+            stopped.append(FoundStatement(sentence, None, "secret"))
             continue
         found = find(sentence)
         (kept if found.kind is not None else stopped).append(found)
     if kept:
-        return Text(shown.strip(), message.role, "used", message=number), kept
+        return CaptureText(shown.strip(), message.role, "used", message=number), kept
     first = _worst(stopped)
     if secrets and first.gate != "secret":
-        first = Found(said, None, "secret")
+        first = FoundStatement(said, None, "secret")
     value, limit = _measured(first)
     return stopped_by(first.gate, value, limit), []
 
@@ -207,16 +207,16 @@ def _by_role(role: str, assistant: bool) -> str:
     return "tool output" if role in TOOL_ROLES else "system text"
 
 
-def _worst(stopped: Sequence[Found]) -> Found:
+def _worst(stopped: Sequence[FoundStatement]) -> FoundStatement:
     """The sentence whose gate says most about the text."""
     if not stopped:
-        return Found("", None, "empty")
+        return FoundStatement("", None, "empty")
     return min(
         stopped, key=lambda found: _TELLING.index(found.gate) if found.gate in _TELLING else len(_TELLING)
     )
 
 
-def _measured(found: Found) -> tuple[float | None, float | None]:
+def _measured(found: FoundStatement) -> tuple[float | None, float | None]:
     if found.gate == "too short":
         return float(len(found.text)), float(SHORTEST)
     if found.gate == "too long":
@@ -257,10 +257,10 @@ def reason_of(gate: str) -> str:
     return _REASONS.get(gate, gate)
 
 
-def fate_of(text: Text, candidates: Sequence[Candidate]) -> Text:
+def fate_of(text: CaptureText, candidates: Sequence[CaptureCandidate]) -> CaptureText:
     """A text with what became of the candidates that were made of it."""
     if any(each.writes for each in candidates):
-        return Text(
+        return CaptureText(
             text.text, text.role, "kept", text.gate, text.value, text.limit, text.reason, text.message
         )
     skipped = [each for each in candidates if each.decision == "skip"]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from memtui.engine.capture.recipes.pro.extraction_call import Call
+from memtui.engine.capture.recipes.pro.extraction_call import ExtractionCall
 from memtui.engine.capture.recipes.pro.world import World, compact_json, entry_of, field_lines
 from memtui.engine.capture.stages.admission import (
     NEUTRAL,
@@ -59,7 +59,7 @@ class Admitted:
 
 def admit(
     world: World,
-    call: Call,
+    call: ExtractionCall,
     proposals: Sequence[Proposal],
     vectors: Sequence[Any],
     *,
@@ -132,7 +132,7 @@ def _said(reason: Any) -> str | None:
 
 
 def _batch(
-    world: World, call: Call, proposals: Sequence[Proposal], chunk: Sequence[int], lane: str
+    world: World, call: ExtractionCall, proposals: Sequence[Proposal], chunk: Sequence[int], lane: str
 ) -> dict[int, tuple[float, str | None]] | None:
     request = {"candidates": [_candidate(index, proposals[at]) for index, at in enumerate(chunk, 1)]}
     reply = world.ask("utility_batch", request, model=_model(world, lane))
@@ -150,7 +150,7 @@ def _batch(
 
 
 def _judged(
-    world: World, call: Call, proposal: Proposal, vector: Any, utility: tuple[float, str | None]
+    world: World, call: ExtractionCall, proposal: Proposal, vector: Any, utility: tuple[float, str | None]
 ) -> dict[str, Any]:
     settings = world.settings.admission
     hits = world.search(vector, settings.pool, 0.0, call.judged_scopes)
@@ -190,7 +190,7 @@ def _judged(
     return made
 
 
-def keep_rejected(world: World, call: Call, proposal: Proposal, gate: Admitted) -> None:
+def keep_rejected(world: World, call: ExtractionCall, proposal: Proposal, gate: Admitted) -> None:
     """Append a rejected candidate to the audit file, where the settings keep one."""
     if not world.settings.admission.persist_rejected:
         return

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from memtui.engine.capture.draft import Hit, StoredRow
+from memtui.engine.capture.draft import StoredRow, VectorHit
 from memtui.engine.capture.recipes.pro.admission import Admitted, admit, keep_rejected
-from memtui.engine.capture.recipes.pro.extraction_call import Call, Stats
+from memtui.engine.capture.recipes.pro.extraction_call import ExtractionCall, ExtractionStats
 from memtui.engine.capture.recipes.pro.world import World, entry_of, field_lines, relation
 from memtui.engine.capture.stages.grounding import Proposal
 from memtui.engine.capture.stages.preference_slot import brand_item_preference
@@ -66,7 +66,7 @@ class _New:
 class Decisions:
     """What becomes of the candidates of one run, and the rows that are written for it."""
 
-    def __init__(self, world: World, call: Call, stats: Stats) -> None:
+    def __init__(self, world: World, call: ExtractionCall, stats: ExtractionStats) -> None:
         self.world, self.call, self.stats = world, call, stats
         self.merges: dict[str, _Merge] = {}
         self.new: list[_New] = []
@@ -78,7 +78,7 @@ class Decisions:
         self._write_new()
 
     def _decide(self, chosen: list[Proposal], vectors: list[Any], admitted: list[Admitted | None]) -> None:
-        asked: list[tuple[int, list[Hit]]] = []
+        asked: list[tuple[int, list[VectorHit]]] = []
         decided: dict[int, DedupVerdict] = {}
         rows: dict[int, dict[str, StoredRow]] = {}
         for at, proposal in enumerate(chosen):
@@ -111,7 +111,7 @@ class Decisions:
     def _ask_dedup(
         self,
         chosen: list[Proposal],
-        chunk: Sequence[tuple[int, list[Hit]]],
+        chunk: Sequence[tuple[int, list[VectorHit]]],
         decided: dict[int, DedupVerdict],
     ) -> None:
         request = {
@@ -412,7 +412,7 @@ class Decisions:
             )
 
 
-def _short_circuit(proposal: Proposal, hits: list[Hit]) -> DedupVerdict | None:
+def _short_circuit(proposal: Proposal, hits: list[VectorHit]) -> DedupVerdict | None:
     if not hits:
         return DedupVerdict("create", NO_NEIGHBOUR)
     if proposal.category != "preferences":
@@ -427,7 +427,7 @@ def _short_circuit(proposal: Proposal, hits: list[Hit]) -> DedupVerdict | None:
     return DedupVerdict("create", SAME_BRAND)
 
 
-def _shown(number: int, hit: Hit, now_ms: int) -> dict[str, Any]:
+def _shown(number: int, hit: VectorHit, now_ms: int) -> dict[str, Any]:
     meta = hit.row.meta(now_ms)
     stored = meta.values.get("memory_category")
     abstract = meta.values.get("l0_abstract")

@@ -7,7 +7,7 @@ from typing import Any
 
 from memtui.engine.capture.recipes.pro.admission import admit
 from memtui.engine.capture.recipes.pro.decisions import Decisions
-from memtui.engine.capture.recipes.pro.extraction_call import Call, Stats
+from memtui.engine.capture.recipes.pro.extraction_call import ExtractionCall, ExtractionStats
 from memtui.engine.capture.recipes.pro.world import World
 from memtui.engine.capture.stages import grounding
 from memtui.engine.capture.stages.boundary import user_md_exclusive
@@ -15,12 +15,12 @@ from memtui.engine.capture.stages.cleaning import strip_envelope
 from memtui.engine.capture.stages.grounding import Proposal
 from memtui.engine.capture.stages.similarity import batch_dedup
 from memtui.engine.capture.stages.transcript import (
-    Turn,
+    TranscriptTurn,
     bounded_transcript,
     neutralize_speaker_tags,
     utf16_tail,
 )
-from memtui.engine.capture.trace import Candidate, Text
+from memtui.engine.capture.trace import CaptureCandidate, CaptureText
 from memtui.engine.core.errors import EmbeddingError
 from memtui.engine.core.javascript import trim, utf16_slice
 
@@ -29,9 +29,9 @@ MOST_CANDIDATES = 5
 _BARE = "nothing is left without what a channel adds"
 
 
-def extract(world: World, call: Call) -> Stats:
+def extract(world: World, call: ExtractionCall) -> ExtractionStats:
     """Run the extraction and write what comes of it."""
-    stats = Stats()
+    stats = ExtractionStats()
     record: dict[str, Any] = {
         "kind": "extract_call",
         "session_key": call.session,
@@ -48,7 +48,7 @@ def extract(world: World, call: Call) -> Stats:
 
 
 class _Extraction:
-    def __init__(self, world: World, call: Call, stats: Stats) -> None:
+    def __init__(self, world: World, call: ExtractionCall, stats: ExtractionStats) -> None:
         self.world, self.call, self.stats = world, call, stats
 
     def run(self) -> None:
@@ -105,17 +105,17 @@ class _Extraction:
         for at, turn in enumerate(call.turns):
             text = strip_envelope(turn.text)
             if text:
-                turns.append(Turn(turn.role, text))
+                turns.append(TranscriptTurn(turn.role, text))
                 protected += at < call.protected
             else:
-                world.fates.append(Text(turn.text, turn.role, "dropped", "envelope", reason=_BARE))
+                world.fates.append(CaptureText(turn.text, turn.role, "dropped", "envelope", reason=_BARE))
         bounded = bounded_transcript(turns, world.settings.max_chars, protected) if turns else None
         transcript = bounded.text if bounded is not None else ""
         for turn in turns if bounded is not None and bounded.full_length > world.settings.max_chars else ():
             if utf16_tail(neutralize_speaker_tags(turn.text), 20) not in transcript:
                 length, most = bounded.full_length if bounded else 0, world.settings.max_chars
                 why = "the transcript is longer than may be sent, and its end is sent"
-                world.fates.append(Text(turn.text, turn.role, "dropped", "no room", length, most, why))
+                world.fates.append(CaptureText(turn.text, turn.role, "dropped", "no room", length, most, why))
         if not transcript:
             return "empty_input", [], False
         reply = world.ask(
@@ -142,7 +142,7 @@ class _Extraction:
         return "ok", list(left.kept), left.grounding_dropped
 
     def _lose(self, abstract: str, gate: str, why: str) -> None:
-        self.world.losses.append(Candidate("", abstract, decision="drop", gate=gate, reason=why))
+        self.world.losses.append(CaptureCandidate("", abstract, decision="drop", gate=gate, reason=why))
 
     def _learn_noise(self) -> None:
         tail = self.call.conversation

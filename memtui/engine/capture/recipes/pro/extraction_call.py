@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from memtui.engine.capture.stages.transcript import Turn
+from memtui.engine.capture.stages.transcript import TranscriptTurn
 
 
 @dataclass(slots=True)
-class Stats:
+class ExtractionStats:
     """What a run of the extraction did, counted."""
 
     created: int = 0
@@ -47,7 +47,7 @@ class Stats:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ExtractionCall:
     """One hand-over to the extraction."""
 
     session: str
@@ -55,7 +55,7 @@ class Call:
     scope: str
     scopes: Sequence[str] | None
     conversation: str
-    turns: Sequence[Turn]
+    turns: Sequence[TranscriptTurn]
     protected: int = 0
 
     @property

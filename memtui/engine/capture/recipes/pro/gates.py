@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from memtui.engine.capture.recipes.base import Steps
-from memtui.engine.capture.trace import Text
+from memtui.engine.capture.trace import CaptureText
 
 STEPS: Steps = (
     ("who said it", ("role",)),
@@ -34,7 +34,7 @@ FAULTS: Mapping[str, str] = {
 """Gates at which one of its known faults loses more than the rule means to."""
 
 
-def settings_for(text: Text, settings: Mapping[str, Any]) -> list[tuple[str, Any]]:
+def settings_for(text: CaptureText, settings: Mapping[str, Any]) -> list[tuple[str, Any]]:
     """The settings that belong to the gate that stopped a text, the nearest value first."""
     gate, value = text.gate, text.value
     number = value if isinstance(value, int | float) else None

@@ -8,7 +8,7 @@ from typing import Any
 
 from memtui.engine.capture.recipes.pro.mirror import iso
 from memtui.engine.capture.recipes.pro.settings import LearningSettings
-from memtui.engine.capture.recipes.pro.tools import Answer, Caller
+from memtui.engine.capture.recipes.pro.tools import Caller, ToolAnswer
 from memtui.engine.capture.recipes.pro.world import World
 from memtui.engine.capture.stages.learnings import learning_entries
 from memtui.engine.capture.stages.turns import memory_subsession
@@ -40,7 +40,7 @@ _ID = re.compile(r"(?:LRN|ERR)-[0-9]{8}-[0-9]{3}")
 _SKILL = re.compile(r"[a-z0-9-]+")
 
 
-def self_improvement_log(world: World, caller: Caller, params: Mapping[str, Any]) -> Answer:
+def self_improvement_log(world: World, caller: Caller, params: Mapping[str, Any]) -> ToolAnswer:
     """Log a learning or an error: type, summary, details, suggestedAction, category, area, priority."""
     kind = params.get("type")
     found = log_entry(
@@ -59,12 +59,12 @@ def self_improvement_log(world: World, caller: Caller, params: Mapping[str, Any]
     path = f"{caller.workspace}/.learnings/{name}"
     counts = {"entryCount": found["count"], "maxEntries": found["most"]}
     if found["id"] is None:
-        return Answer(
+        return ToolAnswer(
             f"Skipped {kind} entry: .learnings/{name} already has {found['count']}/{found['most']} entries."
             " Review, archive, or raise selfImprovement.maxEntries.",
             {"action": "skipped_limit", "type": kind, "filePath": path, **counts},
         )
-    return Answer(
+    return ToolAnswer(
         f"Logged {kind} entry {found['id']} to .learnings/{name}",
         {"action": "logged", "type": kind, "id": found["id"], "filePath": path, **counts},
     )
@@ -119,7 +119,7 @@ def _settings(world: World) -> LearningSettings:
     return world.settings.learning or LearningSettings()
 
 
-def self_improvement_review(world: World, caller: Caller, params: Mapping[str, Any]) -> Answer:
+def self_improvement_review(world: World, caller: Caller, params: Mapping[str, Any]) -> ToolAnswer:
     """Count what waits in the learning files."""
     most = _settings(world).max_entries
     texts = {name: world.files.read(f"{caller.workspace}/.learnings/{name}") or "" for name in HEADS}
@@ -145,19 +145,19 @@ def self_improvement_review(world: World, caller: Caller, params: Mapping[str, A
         "",
         LOOP,
     ]
-    return Answer("\n".join(lines), {"action": "review", "stats": stats})
+    return ToolAnswer("\n".join(lines), {"action": "review", "stats": stats})
 
 
-def self_improvement_extract_skill(world: World, caller: Caller, params: Mapping[str, Any]) -> Answer:
+def self_improvement_extract_skill(world: World, caller: Caller, params: Mapping[str, Any]) -> ToolAnswer:
     """Make a skill's file of a learning: learningId, skillName, sourceFile, outputDir."""
     name, skill = str(params.get("learningId") or ""), str(params.get("skillName") or "")
     if not _ID.fullmatch(name):
-        return Answer(
+        return ToolAnswer(
             "Invalid learningId format. Use LRN-YYYYMMDD-001 / ERR-...",
             {"error": "invalid_learning_id"},
         )
     if not _SKILL.fullmatch(skill):
-        return Answer(
+        return ToolAnswer(
             "Invalid skillName. Use lowercase letters, numbers, and hyphens only.",
             {"error": "invalid_skill_name"},
         )
@@ -166,7 +166,7 @@ def self_improvement_extract_skill(world: World, caller: Caller, params: Mapping
     text = world.files.read(path) or ""
     heading = re.search(rf"^## \[{name}\][^\n]*$", text, re.MULTILINE)
     if heading is None:
-        return Answer(
+        return ToolAnswer(
             f"Learning entry {name} not found in .learnings/{file}",
             {"error": "learning_not_found", "learningId": name, "sourceFile": file},
         )
@@ -182,7 +182,7 @@ def self_improvement_extract_skill(world: World, caller: Caller, params: Mapping
     mark = f"\n**Status**: promoted_to_skill\n- Skill-Path: {folder}/{skill}\n"
     world.files.write(path, text[: heading.end()] + mark + text[heading.end() :])
     where = f"{folder}/{skill}/SKILL.md"
-    return Answer(
+    return ToolAnswer(
         f"Extracted skill scaffold to {where} and updated {name}.",
         {
             "action": "skill_extracted",

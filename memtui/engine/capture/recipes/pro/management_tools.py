@@ -8,7 +8,7 @@ from typing import Any
 from memtui.engine.access import ScopePolicy
 from memtui.engine.capture.draft import StoredRow
 from memtui.engine.capture.recipes.pro.recall import Recalled, recall_rows, shown
-from memtui.engine.capture.recipes.pro.tools import Answer, Caller, find_row, scopes_asked
+from memtui.engine.capture.recipes.pro.tools import Caller, ToolAnswer, find_row, scopes_asked
 from memtui.engine.capture.recipes.pro.world import World
 from memtui.engine.capture.stages.matching import pattern
 from memtui.engine.core.javascript import to_fixed, trim
@@ -18,7 +18,7 @@ _SPACE = pattern(r"\s+")
 
 SAMPLE = 20
 
-MISSING = Answer("Provide memoryId or query.", {"error": "missing_selector"})
+MISSING = ToolAnswer("Provide memoryId or query.", {"error": "missing_selector"})
 
 CLEAR_SCORE = 0.85
 
@@ -46,7 +46,7 @@ DEFAULT_RETRIEVAL: Mapping[str, Any] = {
 }
 
 
-def memory_list(world: World, caller: Caller, params: Mapping[str, Any]) -> Answer:
+def memory_list(world: World, caller: Caller, params: Mapping[str, Any]) -> ToolAnswer:
     """The newest memories: limit, offset, scope, category."""
     limit = _whole(params.get("limit"), 10, 1, 50)
     offset = _whole(params.get("offset"), 0, 0, 1000)
@@ -75,12 +75,12 @@ def memory_list(world: World, caller: Caller, params: Mapping[str, Any]) -> Answ
         rows = [row for row in rows if matches(row.category, category, row.meta(world.now_ms).values)]
     page = rows[offset : offset + limit]
     if not page:
-        return Answer(f"{notice}No memories found.", {"count": 0, "filters": filters})
+        return ToolAnswer(f"{notice}No memories found.", {"count": 0, "filters": filters})
     lines = "\n".join(
         f"{at}. [{row.id}] [{row.category}:{row.scope}] {row.text} ({_day(row.timestamp)})"
         for at, row in enumerate(page, offset + 1)
     )
-    return Answer(
+    return ToolAnswer(
         f"{notice}Recent memories (showing {len(page)}):\n\n{lines}",
         {
             "count": len(page),
@@ -90,10 +90,10 @@ def memory_list(world: World, caller: Caller, params: Mapping[str, Any]) -> Answ
     )
 
 
-def memory_stats(world: World, caller: Caller, params: Mapping[str, Any]) -> Answer:
+def memory_stats(world: World, caller: Caller, params: Mapping[str, Any]) -> ToolAnswer:
     """Counts by scope and category: scope."""
     scopes = scopes_asked(world, caller, params)
-    if isinstance(scopes, Answer):
+    if isinstance(scopes, ToolAnswer):
         return scopes
     rows = world.draft.rows(scopes)
     by_scope: dict[str, int] = {}
@@ -117,7 +117,7 @@ def memory_stats(world: World, caller: Caller, params: Mapping[str, Any]) -> Ans
         "Memories by category:",
         *(f"  • {name}: {count}" for name, count in by_category.items()),
     ]
-    return Answer(
+    return ToolAnswer(
         "\n".join(lines),
         {
             "stats": {
@@ -146,10 +146,10 @@ def _scope_stats(policy: ScopePolicy) -> dict[str, Any]:
     }
 
 
-def memory_promote(world: World, caller: Caller, params: Mapping[str, Any]) -> Answer:
+def memory_promote(world: World, caller: Caller, params: Mapping[str, Any]) -> ToolAnswer:
     """Make a memory count: memoryId or query, state, layer."""
     row = _chosen(world, caller, params)
-    if isinstance(row, Answer):
+    if isinstance(row, ToolAnswer):
         return row
     state = params.get("state") or "confirmed"
     layer = params.get("layer") or "durable"
@@ -164,20 +164,22 @@ def memory_promote(world: World, caller: Caller, params: Mapping[str, Any]) -> A
     if state == "confirmed":
         patch["last_confirmed_use_at"] = world.now_ms
     world.patch(row.id, patch, why="promoted")
-    return Answer(
+    return ToolAnswer(
         f"Promoted memory {row.id[:8]} to state={state}, layer={layer}.",
         {"action": "promoted", "id": row.id, "state": state, "layer": layer},
     )
 
 
-def memory_archive(world: World, caller: Caller, params: Mapping[str, Any]) -> Answer:
+def memory_archive(world: World, caller: Caller, params: Mapping[str, Any]) -> ToolAnswer:
     """Put a memory away: memoryId or query, reason."""
     row = _chosen(world, caller, params)
-    if isinstance(row, Answer):
+    if isinstance(row, ToolAnswer):
         return row
     reason = params.get("reason") or "manual_archive"
     world.patch(row.id, _archived(str(reason), world.now_ms), why="archived")
-    return Answer(f"Archived memory {row.id[:8]}.", {"action": "archived", "id": row.id, "reason": reason})
+    return ToolAnswer(
+        f"Archived memory {row.id[:8]}.", {"action": "archived", "id": row.id, "reason": reason}
+    )
 
 
 def _archived(reason: str, now_ms: int) -> dict[str, Any]:
@@ -189,10 +191,10 @@ def _archived(reason: str, now_ms: int) -> dict[str, Any]:
     }
 
 
-def memory_compact(world: World, caller: Caller, params: Mapping[str, Any]) -> Answer:
+def memory_compact(world: World, caller: Caller, params: Mapping[str, Any]) -> ToolAnswer:
     """Archive older rows of the same category and abstract: dryRun (default), limit, scope."""
     scopes = scopes_asked(world, caller, params)
-    if isinstance(scopes, Answer):
+    if isinstance(scopes, ToolAnswer):
         return scopes
     limit = _whole(params.get("limit"), 200, 20, 1000)
     rows = _newest(world, scopes)[:limit]
@@ -218,7 +220,7 @@ def memory_compact(world: World, caller: Caller, params: Mapping[str, Any]) -> A
         if apply
         else f"Compaction preview: {len(duplicates)} duplicate(s) detected across {len(rows)} entries."
     )
-    return Answer(
+    return ToolAnswer(
         text,
         {
             "action": "compact_applied" if apply else "compact_preview",
@@ -233,15 +235,15 @@ def memory_compact(world: World, caller: Caller, params: Mapping[str, Any]) -> A
     )
 
 
-def memory_explain_rank(world: World, caller: Caller, params: Mapping[str, Any]) -> Answer:
+def memory_explain_rank(world: World, caller: Caller, params: Mapping[str, Any]) -> ToolAnswer:
     """Why memories rank as they do: query, limit."""
     query = str(params.get("query") or "")
     scopes = world.policy.store_filter(caller.agent)
     limit = _whole(params.get("limit"), 5, 1, 20)
     found = recall_rows(world, query, limit=limit, scopes=scopes, source="manual")
     if not found:
-        return Answer("No relevant memories found.", {"action": "empty", "query": query})
-    return Answer(
+        return ToolAnswer("No relevant memories found.", {"action": "empty", "query": query})
+    return ToolAnswer(
         "\n".join(_explained(at, each, world.now_ms) for at, each in enumerate(found, 1)),
         {
             "action": "explain_rank",
@@ -269,7 +271,7 @@ def _explained(at: int, each: Recalled, now_ms: int) -> str:
     )
 
 
-def _chosen(world: World, caller: Caller, params: Mapping[str, Any]) -> StoredRow | Answer:
+def _chosen(world: World, caller: Caller, params: Mapping[str, Any]) -> StoredRow | ToolAnswer:
     scopes = world.policy.store_filter(caller.agent)
     reference, query = params.get("memoryId"), params.get("query")
     if reference:
@@ -278,11 +280,11 @@ def _chosen(world: World, caller: Caller, params: Mapping[str, Any]) -> StoredRo
         return MISSING
     found = recall_rows(world, str(query), limit=5, scopes=scopes, source="manual")
     if not found:
-        return Answer("No memory found matching query.", {"error": "not_found", "query": query})
+        return ToolAnswer("No memory found matching query.", {"error": "not_found", "query": query})
     if len(found) == 1 or found[0].score > CLEAR_SCORE:
         return found[0].row
     lines = "\n".join(f"- [{each.row.id[:8]}] {each.row.text[:60]}" for each in found)
-    return Answer(
+    return ToolAnswer(
         f"Multiple matches. Specify memoryId:\n{lines}",
         {"action": "candidates", "candidates": [each.as_json(world.now_ms) for each in found]},
     )

@@ -16,15 +16,15 @@ from memtui.engine.capture.recipes.pro import (
     tools,
 )
 from memtui.engine.capture.recipes.pro import queues as capture
-from memtui.engine.capture.recipes.pro.injection import Injected
+from memtui.engine.capture.recipes.pro.injection import InjectionMemory
 from memtui.engine.capture.recipes.pro.queues import Queues
 from memtui.engine.capture.recipes.pro.reflection import Reflected
 from memtui.engine.capture.recipes.pro.settings import dreaming_config
-from memtui.engine.capture.recipes.pro.tools import Answer, Caller
+from memtui.engine.capture.recipes.pro.tools import Caller, ToolAnswer
 from memtui.engine.capture.recipes.pro.world import World
 from memtui.engine.core.errors import EmbeddingError, UsageError
 
-TOOLS: Mapping[str, Callable[[World, Caller, Mapping[str, Any]], Answer]] = {
+TOOLS: Mapping[str, Callable[[World, Caller, Mapping[str, Any]], ToolAnswer]] = {
     "memory_recall": recall_tools.memory_recall,
     "memory_store": tools.memory_store,
     "memory_update": tools.memory_update,
@@ -46,7 +46,7 @@ TOOLS: Mapping[str, Callable[[World, Caller, Mapping[str, Any]], Answer]] = {
 _MESSAGES = ("message_received", "agent_end", "session_end")
 
 
-def call_tool(world: World, caller: Caller, name: str, params: Mapping[str, Any]) -> Answer:
+def call_tool(world: World, caller: Caller, name: str, params: Mapping[str, Any]) -> ToolAnswer:
     """Call one of the plugin's tools. Raises UsageError for a name that is none."""
     if name not in TOOLS:
         raise UsageError(f"There is no tool {name}.", fix=f"Take one of {', '.join(TOOLS)}.")
@@ -54,7 +54,7 @@ def call_tool(world: World, caller: Caller, name: str, params: Mapping[str, Any]
         return TOOLS[name](world, caller, params)
     except EmbeddingError as error:
         doing = name.removeprefix("memory_").replace("_", " ").capitalize()
-        return Answer(
+        return ToolAnswer(
             f"{doing} failed: {error.message}", {"error": f"{name}_failed", "message": error.message}
         )
 
@@ -65,7 +65,7 @@ class Plugin:
 
     world: World
     queues: Queues = field(default_factory=Queues)
-    injected: Injected = field(default_factory=Injected)
+    injected: InjectionMemory = field(default_factory=InjectionMemory)
     reflected: Reflected = field(default_factory=Reflected)
     reminders: set[str] = field(default_factory=set)
     """Sessions whose next prompt gets a reminder to write down what was learnt."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from memtui.engine.access import agent_of_session, is_bypass
 from memtui.engine.capture.recipes.pro.extraction import extract
-from memtui.engine.capture.recipes.pro.extraction_call import Call, Stats
+from memtui.engine.capture.recipes.pro.extraction_call import ExtractionCall, ExtractionStats
 from memtui.engine.capture.recipes.pro.regex_capture import regex_capture
 from memtui.engine.capture.recipes.pro.world import World
 from memtui.engine.capture.stages.cleaning import message_texts, normalize_capture_text, strip_envelope
@@ -19,7 +19,7 @@ from memtui.engine.capture.stages.session_value import (
     score_text,
 )
 from memtui.engine.capture.stages.similarity import NOISE_AT, bank_reads
-from memtui.engine.capture.stages.transcript import Turn
+from memtui.engine.capture.stages.transcript import TranscriptTurn
 from memtui.engine.capture.stages.turns import (
     conversation_turns,
     ingress_conversation_key,
@@ -29,7 +29,7 @@ from memtui.engine.capture.stages.turns import (
     retained_text_cap,
     session_conversation_key,
 )
-from memtui.engine.capture.trace import Fate, Text
+from memtui.engine.capture.trace import CaptureText, Fate
 from memtui.engine.core.content_rules import is_frustration
 from memtui.engine.core.errors import EmbeddingError
 from memtui.engine.core.javascript import utf16_len
@@ -50,7 +50,7 @@ _CONTINUING = ("idle", "daily", "compaction")
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class QueuedTurn:
     """A turn with the id of the message that it is a part of."""
 
     role: str
@@ -58,9 +58,9 @@ class Said:
     message: str | None = None
 
     @property
-    def turn(self) -> Turn:
+    def turn(self) -> TranscriptTurn:
         """Who said what."""
-        return Turn(self.role, self.text)
+        return TranscriptTurn(self.role, self.text)
 
     def as_json(self) -> dict[str, str]:
         """As the queues show it."""
@@ -74,8 +74,8 @@ class Queues:
     ingress: dict[str, list[str]] = field(default_factory=dict)
     counted: dict[str, int] = field(default_factory=dict)
     seen: dict[str, int] = field(default_factory=dict)
-    recent: dict[str, list[Said]] = field(default_factory=dict)
-    deferred: dict[str, list[Said]] = field(default_factory=dict)
+    recent: dict[str, list[QueuedTurn]] = field(default_factory=dict)
+    deferred: dict[str, list[QueuedTurn]] = field(default_factory=dict)
     charges: list[int] = field(default_factory=list)
     aliases: dict[str, str] = field(default_factory=dict)
 
@@ -109,7 +109,7 @@ class _Run:
     agent: str
     key: str
     event_key: str | None
-    new: list[Said]
+    new: list[QueuedTurn]
     eligible_count: int
     cumulative: int
     before: int
@@ -117,7 +117,7 @@ class _Run:
     ingress: list[str]
     terminal: bool = False
     protected: int = 0
-    own: list[Said] = field(default_factory=list)
+    own: list[QueuedTurn] = field(default_factory=list)
 
     @property
     def by_ingress(self) -> bool:
@@ -207,14 +207,14 @@ def _roles(world: World) -> tuple[str, ...]:
     return ("user", "assistant") if world.settings.capture_assistant else ("user",)
 
 
-def _eligible(world: World, messages: Sequence[Any]) -> list[Said]:
+def _eligible(world: World, messages: Sequence[Any]) -> list[QueuedTurn]:
     found = []
     for at, message in enumerate(messages):
         name = message.get("id") if isinstance(message, Mapping) else None
         for role, raw in message_texts(message, _roles(world)):
             text = normalize_capture_text(role, raw)
             if text is not None:
-                found.append(Said(role, text, str(name) if name is not None else f"#{at}"))
+                found.append(QueuedTurn(role, text, str(name) if name is not None else f"#{at}"))
     return found
 
 
@@ -251,7 +251,7 @@ def _new_texts(
     turns = conversation_turns([each.turn for each in eligible], texts, new_texts)
     tail = eligible[len(eligible) - len(new_texts) :] if new_texts else []
     same = [each.turn for each in tail] == turns
-    new = list(tail) if same else [Said(turn.role, turn.text) for turn in turns]
+    new = list(tail) if same else [QueuedTurn(turn.role, turn.text) for turn in turns]
     queues.seen[key] = seen + newly
     event_key = event.get("sessionKey")
     run = _Run(
@@ -271,14 +271,14 @@ def _new_texts(
     return run
 
 
-def _same_snapshot(recent: Sequence[Said], texts: Sequence[str]) -> bool:
+def _same_snapshot(recent: Sequence[QueuedTurn], texts: Sequence[str]) -> bool:
     count = min(len(recent), len(texts), RECENT)
     if not count:
         return False
     return [each.text for each in recent[-count:]] == list(texts[-count:])
 
 
-def _remember(queues: Queues, run: _Run, recent: list[Said]) -> None:
+def _remember(queues: Queues, run: _Run, recent: list[QueuedTurn]) -> None:
     users = [each for each in run.new if each.role == "user"]
     if not users or not is_explicit_remember(users[-1].text):
         return
@@ -299,7 +299,7 @@ def _remember(queues: Queues, run: _Run, recent: list[Said]) -> None:
     run.new = [*referent, *run.new]
 
 
-def _newest_substantive(recent: Sequence[Said]) -> int | None:
+def _newest_substantive(recent: Sequence[QueuedTurn]) -> int | None:
     """Where the newest turn of the user with something in it begins, with its message's other parts."""
     at = next((i for i in reversed(range(len(recent))) if _substantive(recent[i])), None)
     if at is None:
@@ -309,15 +309,15 @@ def _newest_substantive(recent: Sequence[Said]) -> int | None:
     return at
 
 
-def _joined(left: Said, right: Said) -> bool:
+def _joined(left: QueuedTurn, right: QueuedTurn) -> bool:
     return left.role == "user" and right.message is not None and left.message == right.message
 
 
-def _substantive(said: Said) -> bool:
+def _substantive(said: QueuedTurn) -> bool:
     return said.role == "user" and not is_explicit_remember(said.text) and bool(strip_envelope(said.text))
 
 
-def _window(recent: Sequence[Said], own: Sequence[Said]) -> list[Said]:
+def _window(recent: Sequence[QueuedTurn], own: Sequence[QueuedTurn]) -> list[QueuedTurn]:
     whole = [*recent, *own]
     kept = whole[-RECENT:]
     if any(_substantive(each) for each in kept):
@@ -342,8 +342,8 @@ def _flush(world: World, queues: Queues, agent: str, key: str, terminal: bool) -
         queues.counted.pop(conversation, None)
     deferred = queues.deferred.pop(key, [])
     queues.seen.pop(key, None)
-    turns: dict[str, Said] = {}
-    for each in (*(Said("user", text) for text in waiting), *deferred):
+    turns: dict[str, QueuedTurn] = {}
+    for each in (*(QueuedTurn("user", text) for text in waiting), *deferred):
         turns.setdefault(each.text, each)
     if not turns:
         return
@@ -391,7 +391,7 @@ def _run(world: World, queues: Queues, run: _Run) -> None:
         return
     stats = extract(
         world,
-        Call(
+        ExtractionCall(
             session=run.key,
             agent=run.agent,
             scope=world.write_scope(run.agent),
@@ -408,17 +408,17 @@ def _run(world: World, queues: Queues, run: _Run) -> None:
 
 def _tell(
     world: World,
-    said: Sequence[Said],
+    said: Sequence[QueuedTurn],
     fate: Fate,
     gate: str,
     value: float | None = None,
     limit: float | None = None,
     reason: str = "",
 ) -> None:
-    world.fates += [Text(each.text, each.role, fate, gate, value, limit, reason) for each in said]
+    world.fates += [CaptureText(each.text, each.role, fate, gate, value, limit, reason) for each in said]
 
 
-def _without_noise(world: World, said: list[Said], protected: int) -> tuple[list[Said], int]:
+def _without_noise(world: World, said: list[QueuedTurn], protected: int) -> tuple[list[QueuedTurn], int]:
     flags = [is_frustration(each.text) for each in said]
     complaints = [each for each, flag in zip(said, flags, strict=True) if flag]
     _tell(world, complaints, "dropped", "noise", reason="it complains about the memory itself")
@@ -464,7 +464,13 @@ def _restore_ingress(world: World, queues: Queues, run: _Run) -> None:
 
 
 def _settle(
-    world: World, queues: Queues, run: _Run, stats: Stats, fitting: Sequence[str], *, only_commanded: bool
+    world: World,
+    queues: Queues,
+    run: _Run,
+    stats: ExtractionStats,
+    fitting: Sequence[str],
+    *,
+    only_commanded: bool,
 ) -> None:
     """Move the counters as the run came out; `fitting` are its texts before the filter of noise."""
     if stats.failed and not stats.no_input:

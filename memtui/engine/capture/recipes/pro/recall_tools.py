@@ -10,7 +10,7 @@ from memtui.engine.capture.draft import StoredRow
 from memtui.engine.capture.recipes.pro.management_tools import DEFAULT_RETRIEVAL
 from memtui.engine.capture.recipes.pro.mirror import iso
 from memtui.engine.capture.recipes.pro.recall import recall_rows
-from memtui.engine.capture.recipes.pro.tools import Answer, Caller, cut, scopes_asked
+from memtui.engine.capture.recipes.pro.tools import Caller, ToolAnswer, cut, scopes_asked
 from memtui.engine.capture.recipes.pro.world import World
 from memtui.engine.capture.stages.matching import pattern
 from memtui.engine.core.javascript import trim
@@ -25,7 +25,7 @@ ITEM_CHARS = (180, 60, 1000)
 FACTS = (10, 1, 100)
 
 
-def memory_recall(world: World, caller: Caller, params: Mapping[str, Any]) -> Answer:
+def memory_recall(world: World, caller: Caller, params: Mapping[str, Any]) -> ToolAnswer:
     """Recall: query, limit, includeFullText, maxCharsPerItem, scope, category. What came back counts as used."""
     query = str(params.get("query") or "")
     full = params.get("includeFullText") is True
@@ -50,7 +50,7 @@ def memory_recall(world: World, caller: Caller, params: Mapping[str, Any]) -> An
             each for each in found if matches(each.row.category, category, each.row.meta(world.now_ms).values)
         ]
     if not found:
-        return Answer(
+        return ToolAnswer(
             f"{notice}No relevant memories found.", {"count": 0, "query": query, "scopes": scopes, **more}
         )
     mode = "full" if full else "summary"
@@ -59,7 +59,7 @@ def memory_recall(world: World, caller: Caller, params: Mapping[str, Any]) -> An
         for at, each in enumerate(found, 1)
     ]
     block = "\n".join(lines)
-    answer = Answer(
+    answer = ToolAnswer(
         f"{notice}<relevant-memories>\n<mode:{mode}>\nFound {len(found)} memories:\n\n{block}\n</relevant-memories>",
         {
             "count": len(found),
@@ -102,17 +102,19 @@ def _used(world: World, row: StoredRow) -> None:
     world.patch(row.id, patch, why="recalled")
 
 
-def memory_fact_query(world: World, caller: Caller, params: Mapping[str, Any]) -> Answer:
+def memory_fact_query(world: World, caller: Caller, params: Mapping[str, Any]) -> ToolAnswer:
     """What was true of a fact at a time: query or factKey, at (ISO), includeHistory, limit, scope."""
     scopes = scopes_asked(world, caller, params)
-    if isinstance(scopes, Answer):
+    if isinstance(scopes, ToolAnswer):
         return scopes
     key, query = str(params.get("factKey") or ""), str(params.get("query") or "")
     if not key and not query:
-        return Answer("Provide query or factKey.", {"error": "missing_selector"})
+        return ToolAnswer("Provide query or factKey.", {"error": "missing_selector"})
     at = _time(params.get("at"), world.now_ms)
     if at is None:
-        return Answer("Invalid 'at'. Use an ISO date or time.", {"error": "invalid_at", "at": params["at"]})
+        return ToolAnswer(
+            "Invalid 'at'. Use an ISO date or time.", {"error": "invalid_at", "at": params["at"]}
+        )
     limit = _whole(params.get("limit"), *FACTS)
     chains = _chains(world, scopes)
     wanted = [key] if key else _keys_of(world, query, scopes, chains, limit)
@@ -126,7 +128,7 @@ def memory_fact_query(world: World, caller: Caller, params: Mapping[str, Any]) -
         facts.append(fact)
     details = {"count": len(facts), "at": iso(at), "facts": facts}
     if not facts:
-        return Answer("No facts found.", details)
+        return ToolAnswer("No facts found.", details)
     lines = [f"Facts as of {iso(at)}:"]
     for number, fact in enumerate(facts, 1):
         lines.append(f"{number}. {fact['factKey']}: {_told(fact['current'])}")
@@ -134,7 +136,7 @@ def memory_fact_query(world: World, caller: Caller, params: Mapping[str, Any]) -
             f"   - {each['validFrom']} to {each['validTo'] or 'now'}: {_told(each)}"
             for each in fact.get("history", ())
         ]
-    return Answer("\n".join(lines), details)
+    return ToolAnswer("\n".join(lines), details)
 
 
 def _chains(world: World, scopes: Sequence[str] | None) -> dict[str, list[StoredRow]]:

@@ -10,13 +10,13 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from memtui.engine.access import agent_of_session
-from memtui.engine.capture.chat import ChatError
+from memtui.engine.capture.chat import NoReplyError
 from memtui.engine.capture.recipes.pro.admission import admit
-from memtui.engine.capture.recipes.pro.extraction_call import Call
+from memtui.engine.capture.recipes.pro.extraction_call import ExtractionCall
 from memtui.engine.capture.recipes.pro.learning_tools import log_entry
 from memtui.engine.capture.recipes.pro.mirror import day
 from memtui.engine.capture.recipes.pro.recall import recall_rows
-from memtui.engine.capture.recipes.pro.tools import Answer, Caller, find_row
+from memtui.engine.capture.recipes.pro.tools import Caller, ToolAnswer, find_row
 from memtui.engine.capture.recipes.pro.world import World
 from memtui.engine.capture.stages import reflection_rows, reflection_text
 from memtui.engine.capture.stages.grounding import Proposal
@@ -320,12 +320,12 @@ def _report(world: World, run: _Run, errors: Sequence[ErrorSignal]) -> tuple[str
         world.records.append({"kind": "reflection", **request})
         try:
             if world.reflect is None:
-                raise ChatError("nobody reflects here")
+                raise NoReplyError("nobody reflects here")
             report = trim(world.reflect(request))
             if report:
                 return report, False
             error = "empty report"
-        except ChatError as failed:
+        except NoReplyError as failed:
             error = str(failed)
         again, _ = reflection_retry(error, retries, 0)
         if not again:
@@ -386,7 +386,7 @@ def _store_mapped(world: World, run: _Run, about: reflection_rows.ReflectionRun,
         )
         for item, _ in items
     ]
-    call = Call(run.key, run.agent, about.scope, [about.scope], run.conversation, ())
+    call = ExtractionCall(run.key, run.agent, about.scope, [about.scope], run.conversation, ())
     gates = admit(
         world,
         call,
@@ -510,18 +510,18 @@ def before_reset(
 # ---------------------------------------------------------------- resolving
 
 
-def memory_reflection_resolve(world: World, caller: Caller, params: Mapping[str, Any]) -> Answer:
+def memory_reflection_resolve(world: World, caller: Caller, params: Mapping[str, Any]) -> ToolAnswer:
     """Say that a line of a reflection is done with: memoryId or query, note, limit, dryRun."""
     scopes = world.policy.store_filter(caller.agent)
     reference, query = params.get("memoryId"), params.get("query")
     note = trim(str(params.get("note") or ""))
     if reference:
         row = find_row(world, str(reference), scopes)
-        if isinstance(row, Answer):
+        if isinstance(row, ToolAnswer):
             return row
         return _resolve(world, caller, row.id, note)
     if not query:
-        return Answer("Provide memoryId or query.", {"error": "missing_selector"})
+        return ToolAnswer("Provide memoryId or query.", {"error": "missing_selector"})
     given = params.get("limit")
     limit = min(20, max(1, int(given))) if isinstance(given, int | float) else 5
     found = [
@@ -531,7 +531,7 @@ def memory_reflection_resolve(world: World, caller: Caller, params: Mapping[str,
         and each.row.meta(world.now_ms).values.get("resolvedAt") is None
     ][:limit]
     if not found:
-        return Answer("No unresolved reflection items found.", {"action": "empty", "query": query})
+        return ToolAnswer("No unresolved reflection items found.", {"action": "empty", "query": query})
     if params.get("dryRun") is False and len(found) == 1:
         return _resolve(world, caller, found[0].row.id, note)
     lines = "\n".join(
@@ -539,7 +539,7 @@ def memory_reflection_resolve(world: World, caller: Caller, params: Mapping[str,
         f" {each.row.text}"
         for at, each in enumerate(found, 1)
     )
-    return Answer(
+    return ToolAnswer(
         f"Reflection resolve preview: {len(found)} candidate(s). No changes made.\n{lines}",
         {
             "action": "preview",
@@ -562,16 +562,16 @@ def _is_item(values: Mapping[str, Any]) -> bool:
     return values.get("type") == "memory-reflection-item"
 
 
-def _resolve(world: World, caller: Caller, row_id: str, note: str) -> Answer:
+def _resolve(world: World, caller: Caller, row_id: str, note: str) -> ToolAnswer:
     row = world.get(row_id)
     values = row.meta(world.now_ms).values if row is not None else {}
     if row is None or not _is_item(values):
-        return Answer(
+        return ToolAnswer(
             f"Memory {row_id[:8]} is not a reflection item.",
             {"error": "not_reflection_item", "memoryId": row_id},
         )
     if values.get("resolvedAt") is not None:
-        return Answer(
+        return ToolAnswer(
             f"Reflection item {row_id[:8]} is already resolved.",
             {"error": "already_resolved", "memoryId": row_id, "resolvedAt": values["resolvedAt"]},
         )
@@ -581,4 +581,4 @@ def _resolve(world: World, caller: Caller, row_id: str, note: str) -> Answer:
         patch["resolutionNote"] = note
         details["note"] = note
     world.patch(row_id, patch, why="resolved")
-    return Answer(f"Resolved reflection item {row_id[:8]}.", details)
+    return ToolAnswer(f"Resolved reflection item {row_id[:8]}.", details)

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from memtui.engine.capture.recipes.pro.admission import admit, keep_rejected
-from memtui.engine.capture.recipes.pro.extraction_call import Call
+from memtui.engine.capture.recipes.pro.extraction_call import ExtractionCall
 from memtui.engine.capture.recipes.pro.world import World
 from memtui.engine.capture.stages.boundary import user_md_exclusive
 from memtui.engine.capture.stages.grounding import Proposal
 from memtui.engine.capture.stages.similarity import cosine
 from memtui.engine.capture.stages.triggers import capture_gate, detect_category
-from memtui.engine.capture.trace import Fate, Text
+from memtui.engine.capture.trace import CaptureText, Fate
 from memtui.engine.core.content_rules import noise_rule
 from memtui.engine.core.errors import EmbeddingError
 from memtui.engine.metadata.categories import smart_of
@@ -68,7 +68,7 @@ def regex_capture(
             continue
         smart = smart_of(category, text)
         proposal = Proposal(smart, text, f"- {text}", text, "", "")
-        call = Call(key or session, agent, scope, scopes, "\n".join(texts), ())
+        call = ExtractionCall(key or session, agent, scope, scopes, "\n".join(texts), ())
         gate = admit(world, call, [proposal], [vector], lane="regex", marks={"provenance": PROVENANCE})[0]
         if gate is not None and gate.rejected:
             keep_rejected(world, call, proposal, gate)
@@ -117,7 +117,7 @@ def _stop(
     reason: str = "",
     fate: Fate = "dropped",
 ) -> None:
-    world.fates.append(Text(text, "user", fate, gate, value, limit, reason))
+    world.fates.append(CaptureText(text, "user", fate, gate, value, limit, reason))
 
 
 def _metadata(text: str, category: str, session: str, now_ms: int, audit: str | None) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from memtui.engine.access import ScopePolicy
-from memtui.engine.capture.chat import Call, RecordingChat
+from memtui.engine.capture.chat import ModelCall, RecordingChat
 from memtui.engine.capture.draft import Write
 from memtui.engine.capture.prompts import PRO
 from memtui.engine.capture.recipes.base import CaptureContext, CaptureRecipe, CaptureRequest
@@ -20,7 +20,14 @@ from memtui.engine.capture.recipes.pro.settings import plugin_config
 from memtui.engine.capture.recipes.pro.world import Files, World
 from memtui.engine.capture.stages.admission import admission_confidence
 from memtui.engine.capture.stages.cleaning import message_texts, normalize_capture_text
-from memtui.engine.capture.trace import Candidate, CaptureTrace, FileWrite, Neighbour, Text, Verdict
+from memtui.engine.capture.trace import (
+    CaptureCandidate,
+    CaptureNeighbour,
+    CaptureText,
+    CaptureTrace,
+    FileWrite,
+    Verdict,
+)
 from memtui.engine.core.content_rules import instruction_like
 
 _NO_KEY = "conversation"
@@ -86,7 +93,9 @@ def run(request: CaptureRequest, context: CaptureContext) -> CaptureTrace:
     )
 
 
-def _told(records: Sequence[Mapping[str, Any]], calls: Sequence[Call], writes: Sequence[Write]) -> list[str]:
+def _told(
+    records: Sequence[Mapping[str, Any]], calls: Sequence[ModelCall], writes: Sequence[Write]
+) -> list[str]:
     """What a person should know of a run: calls that failed, replies without a list, rows that should not be."""
     found = [f"{call.purpose}: {call.error}" for call in calls if call.error]
     failed = ("llm_failure", "malformed")
@@ -123,8 +132,8 @@ def _texts(
     world: World,
     ended: bool,
     records: Sequence[Mapping[str, Any]],
-    candidates: Sequence[Candidate],
-) -> tuple[tuple[Text, ...], tuple[Candidate, ...]]:
+    candidates: Sequence[CaptureCandidate],
+) -> tuple[tuple[CaptureText, ...], tuple[CaptureCandidate, ...]]:
     """What became of each text, and the candidates with the texts that they are of.
 
     Which text a candidate is of, the plugin does not know: it is the one that supports it best by the words that
@@ -135,15 +144,15 @@ def _texts(
     handed = {
         turn["text"] for record in records if record["kind"] == "extract_call" for turn in record["turns"]
     }
-    told: dict[str, list[Text]] = {}
+    told: dict[str, list[CaptureText]] = {}
     for fate in world.fates:
         told.setdefault(fate.text, []).append(fate)
-    texts: list[Text] = []
+    texts: list[CaptureText] = []
     clean: list[str | None] = []
     for number, message in enumerate(request.messages):
         blocks = message_texts(message.as_json(), (message.role,)) or [(message.role, "")]
         for role, text in blocks:
-            base = Text(text, role, "dropped", message=number)
+            base = CaptureText(text, role, "dropped", message=number)
             cleaned = normalize_capture_text(role, text) if role in roles else None
             clean.append(cleaned)
             if role not in roles:
@@ -165,7 +174,7 @@ def _texts(
     return tuple(texts), placed
 
 
-def _fate(base: Text, told: Sequence[Text], handed: bool, ended: bool) -> Text:
+def _fate(base: CaptureText, told: Sequence[CaptureText], handed: bool, ended: bool) -> CaptureText:
     """The last gate of a text; one that waits when its session is over is lost."""
     last = told[-1] if told else None
     waited = next((each for each in told if each.gate == "too few texts"), None)
@@ -186,7 +195,7 @@ def _fate(base: Text, told: Sequence[Text], handed: bool, ended: bool) -> Text:
 
 
 def _sources(
-    candidate: Candidate, clean: Sequence[str | None], read: Sequence[int], world: World
+    candidate: CaptureCandidate, clean: Sequence[str | None], read: Sequence[int], world: World
 ) -> tuple[int, ...]:
     if not world.settings.smart_extraction:
         return tuple(at for at, text in enumerate(clean) if text == candidate.abstract)[:1]
@@ -197,7 +206,7 @@ def _sources(
     return tuple(at for at, score in scores.items() if score == best and (best > 0.0 or len(read) == 1))[:1]
 
 
-def _after_reading(text: Text, made: Sequence[Candidate]) -> Text:
+def _after_reading(text: CaptureText, made: Sequence[CaptureCandidate]) -> CaptureText:
     """The fate of a text that the model has read, by the candidates that are of it."""
     if any(each.writes for each in made):
         return replace(text, fate="kept")
@@ -226,10 +235,10 @@ _IGNORED = "the plugin looks at no turn of this agent or session, or capture is 
 
 
 def _candidates(
-    records: Sequence[Mapping[str, Any]], writes: Sequence[Write], losses: Sequence[Candidate]
-) -> tuple[Candidate, ...]:
+    records: Sequence[Mapping[str, Any]], writes: Sequence[Write], losses: Sequence[CaptureCandidate]
+) -> tuple[CaptureCandidate, ...]:
     """Each candidate with its decision and what that writes; a row that stands alone is a candidate of its own."""
-    found: list[Candidate] = []
+    found: list[CaptureCandidate] = []
     left = list(writes)
     near = {r["candidate"]: r for r in records if r["kind"] == "dedup_prefilter"}
     audits = {r["candidate"]["abstract"]: r["audit"] for r in records if r["kind"] == "admission"}
@@ -254,7 +263,9 @@ def _candidates(
         if write.op == "add":
             meta = write.row.meta(write.row.timestamp)
             found.append(
-                Candidate(meta.memory_category, write.row.text, content=write.row.text, writes=(write,))
+                CaptureCandidate(
+                    meta.memory_category, write.row.text, content=write.row.text, writes=(write,)
+                )
             )
     if merged and found:
         last = found[-1]
@@ -267,10 +278,10 @@ def _candidate(
     near: Mapping[str, Mapping[str, Any]],
     verdicts: Mapping[str, Mapping[str, Any]],
     audits: Mapping[str, Mapping[str, Any]],
-) -> Candidate:
+) -> CaptureCandidate:
     abstract = proposal["abstract"]
     record, verdict, audit = near.get(abstract), verdicts.get(abstract), audits.get(abstract)
-    base = Candidate(
+    base = CaptureCandidate(
         proposal["category"],
         abstract,
         proposal["overview"],
@@ -279,7 +290,7 @@ def _candidate(
         proposal["conversationRegister"],
         admission=audit,
         neighbours=tuple(
-            Neighbour(hit["id"], hit["score"], "") for hit in (record["similar"] if record else ())
+            CaptureNeighbour(hit["id"], hit["score"], "") for hit in (record["similar"] if record else ())
         ),
     )
     if audit is not None and audit["decision"] == "reject":
@@ -297,7 +308,7 @@ def _candidate(
     return replace(base, reason=reason)
 
 
-def _belongs(write: Write, candidate: Candidate) -> bool:
+def _belongs(write: Write, candidate: CaptureCandidate) -> bool:
     if write.op == "add":
         return write.row.text == candidate.abstract
     return candidate.match is not None and write.row.id == candidate.match

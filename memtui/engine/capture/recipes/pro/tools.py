@@ -44,7 +44,7 @@ _DOTS = re.compile(r"(?:…|\.\.\.)$")
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ToolAnswer:
     """What a tool says to the agent: a text, and the same as data."""
 
     text: str
@@ -68,17 +68,17 @@ def cut(text: str, length: int) -> str:
     return text if utf16_len(text) <= length else f"{utf16_slice(text, length)}..."
 
 
-def denied(scope: str) -> Answer:
+def denied(scope: str) -> ToolAnswer:
     """The answer to a scope that the agent may not use."""
-    return Answer(
+    return ToolAnswer(
         f"Access denied to scope: {scope}", {"error": "scope_access_denied", "requestedScope": scope}
     )
 
 
-def scopes_asked(world: World, caller: Caller, params: Mapping[str, Any]) -> list[str] | Answer | None:
+def scopes_asked(world: World, caller: Caller, params: Mapping[str, Any]) -> list[str] | ToolAnswer | None:
     """The scopes that a call is about: the one it names, or all that its agent may read (None for every one).
 
-    An Answer where the agent may not use the named one.
+    A ToolAnswer where the agent may not use the named one.
     """
     scope = params.get("scope")
     if not (isinstance(scope, str) and scope):
@@ -86,18 +86,18 @@ def scopes_asked(world: World, caller: Caller, params: Mapping[str, Any]) -> lis
     return [scope] if world.policy.is_accessible(scope, caller.agent) else denied(scope)
 
 
-def memory_store(world: World, caller: Caller, params: Mapping[str, Any]) -> Answer:
+def memory_store(world: World, caller: Caller, params: Mapping[str, Any]) -> ToolAnswer:
     """Store a text: text, importance, category, scope, force."""
     text = str(params.get("text") or "")
     stripped = strip_envelope(text)
     if not stripped:
-        return Answer(
+        return ToolAnswer(
             "Skipped: text is purely envelope metadata with no extractable memory content.",
             {"action": "envelope_metadata_rejected", "text": utf16_slice(text, 60)},
         )
     scope = params.get("scope")
     if not scope and is_bypass(caller.agent):
-        return Answer(
+        return ToolAnswer(
             "Reserved bypass agent IDs must provide an explicit scope for memory_store writes.",
             {"error": "explicit_scope_required", "agentId": caller.agent},
         )
@@ -105,12 +105,12 @@ def memory_store(world: World, caller: Caller, params: Mapping[str, Any]) -> Ans
     if not world.policy.is_accessible(target, caller.agent):
         return denied(target)
     if noise_rule(text) is not None:
-        return Answer(
+        return ToolAnswer(
             "Skipped: text detected as noise (greeting, boilerplate, or meta-question)",
             {"action": "noise_filtered", "text": utf16_slice(text, 60)},
         )
     if user_md_exclusive(world.settings.exclusive, text=text):
-        return Answer(
+        return ToolAnswer(
             "Skipped: this fact belongs in USER.md, not plugin memory.",
             {"action": "skipped_by_workspace_boundary", "boundary": "user_md_exclusive"},
         )
@@ -135,7 +135,7 @@ class _Store:
     scope: str
     importance: float
 
-    def run(self, *, force: bool) -> Answer:
+    def run(self, *, force: bool) -> ToolAnswer:
         try:
             hits = self.world.search(self.vector, NEIGHBOURS, NEIGHBOUR_SCORE, [self.scope], active=True)
         except EmbeddingError:
@@ -145,7 +145,7 @@ class _Store:
         band = self._band(hits)
         manual = self.world.settings.manual_supersede and not force
         if duplicate is not None and not force and not manual:
-            return Answer(
+            return ToolAnswer(
                 f'Similar memory already exists: "{duplicate.row.text}"',
                 {
                     "action": "duplicate",
@@ -163,7 +163,7 @@ class _Store:
                 similarity = duplicate.score
             keyed = self._same_key()
             if keyed is None:
-                return Answer(
+                return ToolAnswer(
                     "Rejected: too many memories to look for the same fact.",
                     {"action": "rejected", "reason": "fact-key-scan-over-bound"},
                 )
@@ -224,7 +224,7 @@ class _Store:
             patch["valid_until"] = until
         return world.built_values(row, {**patch, **more})
 
-    def _created(self, forced: Any) -> Answer:
+    def _created(self, forced: Any) -> ToolAnswer:
         row = self._add({})
         details: dict[str, Any] = {"action": "created", **self._details(row)}
         if forced is not None:
@@ -234,7 +234,7 @@ class _Store:
                 "existingScope": forced.row.scope,
                 "similarity": forced.score,
             }
-        return Answer(f"Stored: \"{cut(self.text, 100)}\" in scope '{self.scope}'", details)
+        return ToolAnswer(f"Stored: \"{cut(self.text, 100)}\" in scope '{self.scope}'", details)
 
     def _add(self, more: Mapping[str, Any]) -> StoredRow:
         row = self.world.add(
@@ -257,7 +257,7 @@ class _Store:
             "importance": self.importance,
         }
 
-    def _superseded(self, targets: list[StoredRow], similarity: float | None, banded: bool) -> Answer:
+    def _superseded(self, targets: list[StoredRow], similarity: float | None, banded: bool) -> ToolAnswer:
         world, now = self.world, self.world.now_ms
         first = next((row for row in targets if row.meta(now).memory_category == self.smart), None)
         key = fact_key(self.smart, self.text)
@@ -293,7 +293,7 @@ class _Store:
             what = f"memory {targets[0].id[:8]}..."
         else:
             what = f"{len(targets)} memories ({', '.join(each.id[:8] for each in targets)})"
-        return Answer(f'Superseded {what} → new version {row.id[:8]}...: "{cut(self.text, 80)}"', details)
+        return ToolAnswer(f'Superseded {what} → new version {row.id[:8]}...: "{cut(self.text, 80)}"', details)
 
 
 def end_version(world: World, old: StoredRow, new_id: str, key: str | None) -> None:
@@ -311,7 +311,7 @@ def end_version(world: World, old: StoredRow, new_id: str, key: str | None) -> N
 # ---------------------------------------------------------------- references
 
 
-def find_row(world: World, reference: str, scopes: Sequence[str] | None) -> StoredRow | Answer:
+def find_row(world: World, reference: str, scopes: Sequence[str] | None) -> StoredRow | ToolAnswer:
     """The row that a reference names: an id, or 8 or more of its first characters; else the answer why not."""
     ref = _DOTS.sub("", reference.strip())
     exact = world.get(ref, scopes)
@@ -320,7 +320,7 @@ def find_row(world: World, reference: str, scopes: Sequence[str] | None) -> Stor
     if _UUID.fullmatch(ref) or _MARKDOWN.fullmatch(ref):
         return not_found(ref)
     if not _PREFIX.fullmatch(ref):
-        return Answer(
+        return ToolAnswer(
             f'"{reference}" is not a memory id. Pass a full UUID, an 8+ character id prefix, or search by content'
             " via the query flow.",
             {"error": "invalid_memory_ref", "ref": reference},
@@ -330,31 +330,33 @@ def find_row(world: World, reference: str, scopes: Sequence[str] | None) -> Stor
         return not_found(ref)
     if len(found) > 1:
         lines = "\n".join(f"- [{row.id[:8]}] {cut(row.text, 60)}" for row in found)
-        return Answer(
+        return ToolAnswer(
             f'Id prefix "{ref}" matches multiple memories. Use a longer prefix or the full id:\n{lines}',
             {"error": "ambiguous_id_prefix", "prefix": ref},
         )
     return world.draft.get(found[0].id) or not_found(ref)
 
 
-def not_found(reference: str) -> Answer:
+def not_found(reference: str) -> ToolAnswer:
     """The answer to an id that is not there, or not in reach."""
-    return Answer(f"Memory {reference} not found or access denied.", {"error": "not_found", "id": reference})
+    return ToolAnswer(
+        f"Memory {reference} not found or access denied.", {"error": "not_found", "id": reference}
+    )
 
 
-def memory_update(world: World, caller: Caller, params: Mapping[str, Any]) -> Answer:
+def memory_update(world: World, caller: Caller, params: Mapping[str, Any]) -> ToolAnswer:
     """Change a memory: memoryId, and at least one of text, importance, category."""
     text, importance, category = params.get("text"), params.get("importance"), params.get("category")
     if not text and importance is None and not category:
-        return Answer(
+        return ToolAnswer(
             "Nothing to update. Provide at least one of: text, importance, category.",
             {"error": "no_updates"},
         )
     row = find_row(world, str(params.get("memoryId") or ""), world.policy.store_filter(caller.agent))
-    if isinstance(row, Answer):
+    if isinstance(row, ToolAnswer):
         return row
     if text and noise_rule(str(text)) is not None:
-        return Answer("Skipped: updated text detected as noise", {"action": "noise_filtered"})
+        return ToolAnswer("Skipped: updated text detected as noise", {"action": "noise_filtered"})
     share = None if importance is None else min(1, max(0, importance))
     vector = world.embed(str(text)) if text else None
     meta = row.meta(world.now_ms)
@@ -363,7 +365,9 @@ def memory_update(world: World, caller: Caller, params: Mapping[str, Any]) -> An
     return _in_place(world, row, None if not text else str(text), vector, share, category)
 
 
-def _new_version(world: World, row: StoredRow, text: str, vector: Any, importance: float | None) -> Answer:
+def _new_version(
+    world: World, row: StoredRow, text: str, vector: Any, importance: float | None
+) -> ToolAnswer:
     now, meta = world.now_ms, row.meta(world.now_ms)
     key = meta.fact_key or fact_key(meta.memory_category, text)
     given = row.importance if importance is None else importance
@@ -390,7 +394,7 @@ def _new_version(world: World, row: StoredRow, text: str, vector: Any, importanc
         metadata=world.built_values(blank, patch),
     )
     end_version(world, row, new.id, key)
-    return Answer(
+    return ToolAnswer(
         f'Superseded memory {row.id[:8]}... → new version {new.id[:8]}...: "{cut(text, 80)}"',
         {
             "action": "superseded",
@@ -408,7 +412,7 @@ def _in_place(
     vector: Any,
     importance: float | None,
     category: Any,
-) -> Answer:
+) -> ToolAnswer:
     patch: dict[str, Any] = {}
     values: dict[str, Any] = {}
     fields: list[str] = []
@@ -437,7 +441,7 @@ def _in_place(
         patch["fact_key"] = fact_key(smart, said)
     write = world.draft.change(row.id, "update", **values, metadata=world.built(row, patch))
     after = write.row if write is not None else row
-    return Answer(
+    return ToolAnswer(
         f'Updated memory {row.id[:8]}...: "{cut(after.text, 80)}"',
         {
             "action": "updated",
@@ -450,31 +454,31 @@ def _in_place(
     )
 
 
-def memory_forget(world: World, caller: Caller, params: Mapping[str, Any]) -> Answer:
+def memory_forget(world: World, caller: Caller, params: Mapping[str, Any]) -> ToolAnswer:
     """Delete a memory: memoryId, or query where exactly one row answers it well; scope."""
     scopes = scopes_asked(world, caller, params)
-    if isinstance(scopes, Answer):
+    if isinstance(scopes, ToolAnswer):
         return scopes
     reference, query = params.get("memoryId"), params.get("query")
     if reference:
         row = find_row(world, str(reference), scopes)
-        if isinstance(row, Answer):
+        if isinstance(row, ToolAnswer):
             return row
         world.draft.delete(row.id, "forgotten")
-        return Answer(f"Memory {row.id} forgotten.", {"action": "deleted", "id": row.id})
+        return ToolAnswer(f"Memory {row.id} forgotten.", {"action": "deleted", "id": row.id})
     if not query:
-        return Answer(
+        return ToolAnswer(
             "Provide either 'query' to search for memories or 'memoryId' to delete specific memory.",
             {"error": "missing_param"},
         )
     found = recall_rows(world, str(query), limit=CANDIDATES, scopes=scopes, source="manual")
     if not found:
-        return Answer("No matching memories found.", {"found": 0, "query": query})
+        return ToolAnswer("No matching memories found.", {"found": 0, "query": query})
     if len(found) == 1 and found[0].score > FORGET_ABOVE:
         world.draft.delete(found[0].row.id, "forgotten")
-        return Answer(f'Forgotten: "{found[0].row.text}"', {"action": "deleted", "id": found[0].row.id})
+        return ToolAnswer(f'Forgotten: "{found[0].row.text}"', {"action": "deleted", "id": found[0].row.id})
     lines = "\n".join(f"- [{each.row.id[:8]}] {cut(each.row.text, 60)}" for each in found)
-    return Answer(
+    return ToolAnswer(
         f"Found {len(found)} candidates. Specify memoryId to delete:\n{lines}",
         {"action": "candidates", "candidates": [each.as_json(world.now_ms) for each in found]},
     )

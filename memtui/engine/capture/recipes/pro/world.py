@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.access import ScopePolicy
-from memtui.engine.capture.chat import Chat, ChatError, Purpose
-from memtui.engine.capture.draft import Draft, Hit, StoredRow
+from memtui.engine.capture.chat import Chat, NoReplyError, Purpose
+from memtui.engine.capture.draft import Draft, StoredRow, VectorHit
 from memtui.engine.capture.recipes.pro.settings import ProSettings
 from memtui.engine.capture.stages.json_reply import read_reply
 from memtui.engine.capture.stages.matching import pattern
 from memtui.engine.capture.stages.model_reference import reasoning_disabled
 from memtui.engine.capture.stages.similarity import NoiseBank
-from memtui.engine.capture.trace import Candidate, Text
+from memtui.engine.capture.trace import CaptureCandidate, CaptureText
 from memtui.engine.core.errors import EmbeddingError
 from memtui.engine.core.javascript import trim
 from memtui.engine.metadata.patch import append_relation, build_metadata, stringify
@@ -114,7 +114,7 @@ class World:
     models: Mapping[str, Any] = field(default_factory=dict)
     """`model` and `thinkLevel` of the chat model."""
     reflect: Callable[[Mapping[str, Any]], str] | None = None
-    """Runs a reflection and returns its report; raises ChatError."""
+    """Runs a reflection and returns its report; raises NoReplyError."""
     search_words: Callable[[str, Sequence[str] | None, int], list[tuple[str, float]]] | None = None
     """Finds rows by words in place of the store's own search: (id, score), best first."""
     own_words: bool = False
@@ -123,9 +123,9 @@ class World:
     """The store was made for this run: what is on top may be written into it before a recall."""
     records: list[dict[str, Any]] = field(default_factory=list)
     used_replies: dict[str, int] = field(default_factory=dict)
-    fates: list[Text] = field(default_factory=list)
+    fates: list[CaptureText] = field(default_factory=list)
     """What became of each text at each gate, in order: the last one of a text is its fate."""
-    losses: list[Candidate] = field(default_factory=list)
+    losses: list[CaptureCandidate] = field(default_factory=list)
     """Candidates that a filter took before a decision, with the filter as their gate."""
     _cache: dict[str, NDArray[np.float32]] = field(default_factory=dict)
 
@@ -190,7 +190,7 @@ class World:
             return None
         try:
             reply = self.chat(purpose, request, model=model)
-        except ChatError:
+        except NoReplyError:
             return None
         return read_reply(reply.text or reply.reasoning)
 
@@ -204,7 +204,7 @@ class World:
         scopes: Sequence[str] | None,
         *,
         active: bool = False,
-    ) -> list[Hit]:
+    ) -> list[VectorHit]:
         """The nearest rows; with `active` only those that are valid now."""
         return self.draft.search(
             vector,

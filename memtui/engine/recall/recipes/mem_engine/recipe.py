@@ -20,7 +20,7 @@ from memtui.engine.recall.recipes.mem_engine.knobs import KNOBS, idle
 from memtui.engine.recall.recipes.mem_engine.prompt_block import BlockItem, PackedBlock, pack
 from memtui.engine.recall.recipes.mem_engine.scope_rules import Scope
 from memtui.engine.recall.recipes.mem_engine.searches import TierLanes, TierRow, clamped, tier_lanes
-from memtui.engine.recall.recipes.mem_engine.selection import Selection
+from memtui.engine.recall.recipes.mem_engine.selection import TierSelection
 from memtui.engine.recall.recipes.mem_engine.settings import (
     BLOCK,
     MOST,
@@ -32,7 +32,7 @@ from memtui.engine.recall.recipes.mem_engine.settings import (
     resolve_engine,
 )
 from memtui.engine.recall.recipes.mem_engine.stages import (
-    Account,
+    StageAccount,
     StageRecorder,
     guard,
     prove_engine,
@@ -55,7 +55,7 @@ MARKER = "openclaw-mem-engine"
 def extra(
     settings: EngineSettings,
     scope: Scope,
-    chosen: Selection,
+    chosen: TierSelection,
     story: receipt.ReceiptInput,
     packed: PackedBlock | None,
     *,
@@ -107,7 +107,7 @@ def extra(
 def _markers(
     settings: EngineSettings,
     scope: Scope,
-    chosen: Selection,
+    chosen: TierSelection,
     validation: dict[str, Any],
     packed: PackedBlock | None,
 ) -> list[dict[str, Any]]:
@@ -233,7 +233,7 @@ class _Engine:
         if skip:
             self.warnings.append(f"the hook does not recall for this prompt ({skip.replace('_', ' ')})")
         denied = self.request.scopes is not None and not self.request.scopes
-        chosen = selection.Selection() if skip or denied else self._select()
+        chosen = selection.TierSelection() if skip or denied else self._select()
         if self.provider_down:
             rejected = {*chosen.rejected, "provider_unavailable"}
             chosen = replace(chosen, rejected=tuple(r for r in selection.REASONS if r in rejected))
@@ -253,7 +253,7 @@ class _Engine:
             self.limit,
             self.lane_limit,
         )
-        account = Account(
+        account = StageAccount(
             told,
             now_ms=self.now_ms,
             table_rows=self.pin.rows,
@@ -316,7 +316,7 @@ class _Engine:
             return scope_rules.plan(self.scope.scope, self.request.scopes[1:]), None
         return scope_rules.searched(self.scope.scope, self.settings.scopes, invalid=self.scope.invalid)
 
-    def _select(self) -> selection.Selection:
+    def _select(self) -> selection.TierSelection:
         vector = self.vector = self._vector()
         scopes, suppressed = self._scopes()
         chosen = self._selected(scopes, suppressed, vector)
@@ -327,7 +327,7 @@ class _Engine:
 
     def _selected(
         self, scopes: Sequence[str], suppressed: str | None, vector: Floats | None
-    ) -> selection.Selection:
+    ) -> selection.TierSelection:
         tiers = list(trust.TIERS)
         rules = self.settings.hook
         if self.hook:
@@ -390,7 +390,7 @@ class _Engine:
         self.provider_down = answer.vector is None
         return answer.vector
 
-    def _guarded(self, chosen: selection.Selection, stored: dict[str, TierRow]) -> dict[str, str]:
+    def _guarded(self, chosen: selection.TierSelection, stored: dict[str, TierRow]) -> dict[str, str]:
         """What the hook leaves out of the prompt, with the reason; nothing for the tool."""
         if not self.hook:
             return {}
@@ -409,7 +409,7 @@ class _Engine:
 
     def _story(
         self,
-        chosen: selection.Selection,
+        chosen: selection.TierSelection,
         final: Sequence[selection.SelectedTier],
         stored: dict[str, TierRow],
         skip: str | None,

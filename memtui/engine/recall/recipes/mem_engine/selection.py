@@ -61,7 +61,7 @@ class SelectedTier:
 
 
 @dataclass(frozen=True, slots=True)
-class Quotas:
+class TierQuotas:
     """How many of a tier are taken before the rest is filled by score."""
 
     must_max: int = 2
@@ -92,7 +92,7 @@ class FallbackUse:
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
+class TierSelection:
     """What is returned, in order, and the account of it."""
 
     taken: tuple[SelectedTier, ...] = ()
@@ -142,7 +142,7 @@ class _Walk:
         self.taken |= {(hit.id, ""): SelectedTier(hit, tier, scope) for hit in fresh}
         self._count(scope, tier, labels, len(hits), len(fresh))
 
-    def take_by_quota(self, scope: str, found: dict[str, list[TierHit]], quotas: Quotas) -> None:
+    def take_by_quota(self, scope: str, found: dict[str, list[TierHit]], quotas: TierQuotas) -> None:
         """Take from several tiers of a scope at once, each within its quota."""
         fresh = {tier: self.unknown(hits) for tier, hits in found.items()}
         chosen = by_quota(fresh, self.room, quotas)
@@ -159,7 +159,7 @@ class _Walk:
         if not found and tier in ("must", "nice"):
             self.rejected.add(f"no_results_{tier}")
 
-    def selection(self, *, eligible: bool, suppressed: str | None = None) -> Selection:
+    def selection(self, *, eligible: bool, suppressed: str | None = None) -> TierSelection:
         """What was taken, in order; `eligible` says whether fallback scopes could be asked at all."""
         taken = tuple(self.taken.values())
         used = [scope for scope in self.consulted if any(each.scope == scope for each in taken)]
@@ -171,7 +171,7 @@ class _Walk:
             suppressed=suppressed,
         )
         tiers = {each.tier for each in taken}
-        return Selection(
+        return TierSelection(
             taken=taken,
             counts=tuple(self.counts),
             rejected=tuple(reason for reason in REASONS if reason in self.rejected),
@@ -183,7 +183,7 @@ class _Walk:
 
 def tier_first(
     search: Search, scopes: Sequence[str], tiers: Sequence[str], limit: int, *, suppressed: str | None = None
-) -> Selection:
+) -> TierSelection:
     """Walk the tiers of the first scope, then those of each fallback scope, until there are `limit` memories.
 
     `suppressed` says why no fallback scope may be asked; None: there are some.
@@ -203,10 +203,10 @@ def tier_quota(
     scopes: Sequence[str],
     tiers: Sequence[str],
     limit: int,
-    quotas: Quotas,
+    quotas: TierQuotas,
     *,
     suppressed: str | None = None,
-) -> Selection:
+) -> TierSelection:
     """Search all tiers of a scope, then take by quota; fallback scopes fill what is missing."""
     walk = _Walk(scopes, limit, by_tier=True)
     for scope in walk:
@@ -216,7 +216,7 @@ def tier_quota(
     return walk.selection(eligible=suppressed is None, suppressed=suppressed)
 
 
-def by_quota(buckets: dict[str, list[TierHit]], limit: int, quotas: Quotas) -> list[SelectedTier]:
+def by_quota(buckets: dict[str, list[TierHit]], limit: int, quotas: TierQuotas) -> list[SelectedTier]:
     """Nice ones get their least, must and unknown at most their quota; what is left is filled by score.
 
     The fill goes by score, newer first where equal, then id, then tier name.
@@ -233,8 +233,8 @@ def by_quota(buckets: dict[str, list[TierHit]], limit: int, quotas: Quotas) -> l
 
 
 def ladder(
-    search: Search, scopes: Sequence[str], limit: int, quotas: Quotas, *, enabled: bool = True
-) -> Selection:
+    search: Search, scopes: Sequence[str], limit: int, quotas: TierQuotas, *, enabled: bool = True
+) -> TierSelection:
     """Must and nice by quota, then unknown, then ignored ones, scope by scope: the ladder the design promises.
 
     Without policy it is one search for everything, labelled `ignore`.

@@ -12,7 +12,7 @@ from memtui.engine.recall.recipes.mem_engine import trust
 from memtui.engine.recall.recipes.mem_engine.prompt_block import BudgetRules
 from memtui.engine.recall.recipes.mem_engine.receipt import ReceiptRules, receipt_rules
 from memtui.engine.recall.recipes.mem_engine.scope_rules import ScopeRules, rules_from
-from memtui.engine.recall.recipes.mem_engine.selection import Quotas
+from memtui.engine.recall.recipes.mem_engine.selection import TierQuotas
 
 BLOCK = "memEngine"
 
@@ -33,7 +33,7 @@ class HookRules:
     include_unknown: bool = True
     multiplier: int = 2
     mode: Literal["tier_first_v1", "tier_quota_v1"] = "tier_first_v1"
-    quotas: Quotas = field(default_factory=Quotas)
+    quotas: TierQuotas = field(default_factory=TierQuotas)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ def _hook(block: Mapping[str, Any]) -> HookRules:
         include_unknown=block.get("includeUnknownFallback", True) is not False,
         multiplier=_whole(block, "tierSearchMultiplier", 2, 1, 6),
         mode="tier_quota_v1" if block.get("selectionMode") == "tier_quota_v1" else "tier_first_v1",
-        quotas=Quotas(
+        quotas=TierQuotas(
             _whole(quotas, "mustMax", 2, 0, 5),
             _whole(quotas, "niceMin", 2, 0, 5),
             _whole(quotas, "unknownMax", 1, 0, 5),

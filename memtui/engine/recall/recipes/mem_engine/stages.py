@@ -16,10 +16,10 @@ from memtui.engine.recall.proof_rules import StepsProof
 from memtui.engine.recall.recipes.mem_engine import trust
 from memtui.engine.recall.recipes.mem_engine.prompt_block import PackedBlock
 from memtui.engine.recall.recipes.mem_engine.searches import TierLanes, TierRow
-from memtui.engine.recall.recipes.mem_engine.selection import Selection
+from memtui.engine.recall.recipes.mem_engine.selection import TierSelection
 from memtui.engine.recall.record import StageRecord
 from memtui.engine.recall.rows import CandidateRow
-from memtui.engine.recall.stage import Drop, Outcome, Ranking
+from memtui.engine.recall.stage import Drop, Ranking, StageOutcome
 from memtui.engine.recall.trace import Candidate, Proof, StageKind, Step
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class StageRecorder:
 
     tiers: Sequence[tuple[TierLanes, Sequence[tuple[str, float]]]]
     """Each searched tier with its fused hits, (id, score), in the order of the searches."""
-    selection: Selection
+    selection: TierSelection
     trust_mode: trust.Mode
     admitted: frozenset[str]
     """Ids that the trust mode lets through."""
@@ -67,7 +67,7 @@ class StageRecorder:
         return found
 
 
-class Account:
+class StageAccount:
     """The stages of one recall over one pool."""
 
     def __init__(
@@ -115,7 +115,7 @@ class Account:
         self.records.append(record)
 
     def _add(
-        self, name: str, title: str, kind: StageKind, before: Ranking, run: Callable[[Ranking], Outcome]
+        self, name: str, title: str, kind: StageKind, before: Ranking, run: Callable[[Ranking], StageOutcome]
     ) -> Ranking:
         start = self.clock()
         outcome = run(before)
@@ -131,7 +131,7 @@ class Account:
                 column[self.place[each]] = value
         return column
 
-    def _fused(self, flow: Ranking) -> Outcome:
+    def _fused(self, flow: Ranking) -> StageOutcome:
         """1 / (60 + rank) from each search of the tier; what comes after the tier's limit is left out."""
         score = np.full(self.pool.n, np.nan)
         for _, fused in self.told.tiers:
@@ -147,7 +147,7 @@ class Account:
             "tier": self._column({each: self._tier_name(at) for each, at in self.tier_of.items()}),
         }
         gate = Drop("lane_limit", None, float(self.told.lane_limit))
-        return Outcome(
+        return StageOutcome(
             Ranking(by_id, score).sorted(score),
             "reciprocal_ranks",
             inputs,
@@ -161,7 +161,7 @@ class Account:
     def _tier_name(self, at: int) -> str:
         return self.told.selection.counts[at].tier
 
-    def _trust(self, flow: Ranking) -> Outcome:
+    def _trust(self, flow: Ranking) -> StageOutcome:
         tiers = {each: trust.tier_of(stored.trust) for each, stored in self.told.stored.items()}
         keep, dropped = [], {}
         for index in flow.order.tolist():
@@ -174,7 +174,7 @@ class Account:
             flow, keep, dropped, {"trust": self._column(tiers)}, {"mode": self.told.trust_mode}
         )
 
-    def _tiers(self, flow: Ranking) -> Outcome:
+    def _tiers(self, flow: Ranking) -> StageOutcome:
         """The memories taken, in the order in which tiers, quotas and scopes were filled."""
         selection = self.told.selection
         taken = [each for each in selection.taken if each.hit.id in self.place]
@@ -198,14 +198,14 @@ class Account:
         }
         return self._filtered(flow, order, dropped, inputs, params)
 
-    def _guard(self, flow: Ranking) -> Outcome:
+    def _guard(self, flow: Ranking) -> StageOutcome:
         why = {index: self.told.guarded.get(self.pool.rows[index].id, "") for index in flow.order.tolist()}
         keep = [index for index, reason in why.items() if not reason]
         return self._filtered(
             flow, keep, {index: Drop(reason) for index, reason in why.items() if reason}, {}, {}
         )
 
-    def _budget(self, flow: Ranking) -> Outcome:
+    def _budget(self, flow: Ranking) -> StageOutcome:
         packed = self.told.packed
         assert packed is not None  # the stage runs only for the hook
         inside = {slot.id for slot in packed.kept}
@@ -221,9 +221,9 @@ class Account:
         dropped: Mapping[int, Drop],
         inputs: Mapping[str, Any],
         params: Mapping[str, Any],
-    ) -> Outcome:
+    ) -> StageOutcome:
         after = Ranking(np.array(keep, np.int64), flow.score)
-        return Outcome(after, "unchanged", inputs, dropped, params, kind="filter")
+        return StageOutcome(after, "unchanged", inputs, dropped, params, kind="filter")
 
 
 # Memories that are returned to the tool but never put into a prompt by themselves.

@@ -17,7 +17,7 @@ _ROOTS = ("MEMORY.md", "memory.md")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundChunk:
     """A chunk that came back. `vector` and `words` are what each lane gave it, 0 where it gave nothing."""
 
     id: str
@@ -95,12 +95,12 @@ def factor_of(
 
 
 def merged(
-    by_vector: Sequence[Found],
-    by_words: Sequence[Found],
+    by_vector: Sequence[FoundChunk],
+    by_words: Sequence[FoundChunk],
     *,
     vector_weight: float = 0.7,
     text_weight: float = 0.3,
-) -> list[Found]:
+) -> list[FoundChunk]:
     """The chunks of both lanes, scored by the weighted sum; a snippet of the words' lane is preferred. Best first."""
     weights = [min(1.0, max(0.0, each)) for each in (vector_weight, text_weight)]
     total = sum(weights)
@@ -120,13 +120,13 @@ def merged(
 
 
 def aged(
-    found: Sequence[Found],
+    found: Sequence[FoundChunk],
     *,
     now_ms: int,
     half_life_days: float,
     mtimes: dict[str, int] | None = None,
     slugs: bool = False,
-) -> list[Found]:
+) -> list[FoundChunk]:
     """The same chunks with scores that fade with age, best first."""
     known = mtimes or {}
     out = []

@@ -33,7 +33,7 @@ from memtui.engine.recall.recipes.memtui.searches import recorded as recorded_la
 from memtui.engine.recall.recipes.pro.settings import SettingsBlock, resolve_block
 from memtui.engine.recall.record import StageRecord, Trace
 from memtui.engine.recall.request import RecallRequest, filters_of
-from memtui.engine.recall.stage import Drop, Outcome, Ranking
+from memtui.engine.recall.stage import Drop, Ranking, StageOutcome
 from memtui.engine.recall.stages.gates import limit_cut
 from memtui.engine.recall.trace import Candidate, OnStage, Proof, StageKind, StageSummary, Step
 from memtui.engine.recall.word_matches import words_met_in
@@ -132,35 +132,35 @@ def best_of(lanes: Sequence[Lane], most: int) -> Lane:
 # ------------------------------------------------------------------ the stages
 
 
-def _fused(pool: CandidatePool, weights: tuple[float, float]) -> Outcome:
+def _fused(pool: CandidatePool, weights: tuple[float, float]) -> StageOutcome:
     """The weighted sum of both scores; a search that did not find a memory gives it 0."""
     score = weights[0] * np.nan_to_num(pool.v) + weights[1] * np.nan_to_num(pool.b)
     found = sorted(pool.vector.keys() | pool.bm25.keys())
     score = np.where(np.isin(np.arange(pool.n), found), score, np.nan)
     inputs = {"vector": pool.v, "bm25": pool.b, "vector_weight": weights[0], "bm25_weight": weights[1]}
     flow = Ranking(np.array(found, np.int64), score).sorted(score)
-    return Outcome(flow, "merged", inputs, params={"vectorWeight": weights[0], "textWeight": weights[1]})
+    return StageOutcome(flow, "merged", inputs, params={"vectorWeight": weights[0], "textWeight": weights[1]})
 
 
-def _aged(flow: Ranking, pool: CandidatePool, half_life_days: float) -> Outcome:
+def _aged(flow: Ranking, pool: CandidatePool, half_life_days: float) -> StageOutcome:
     """Half of the score is left after each half-life; an unknown time does not age."""
     known = pool.timestamp > 0
     age = np.where(known, np.maximum(0.0, (pool.now_ms - pool.timestamp) / DAY_MS), 0.0)
     factor = np.array([age_factor(float(days), half_life_days) for days in age])
     inputs = {"created_ms": pool.timestamp, "now_ms": pool.now_ms, "half_life_days": half_life_days}
-    return Outcome(
+    return StageOutcome(
         flow.sorted(flow.score * factor), "halved_by_age", inputs, params={"halfLifeDays": half_life_days}
     )
 
 
-def _variety(flow: Ranking, pool: CandidatePool, lam: float) -> Outcome:
+def _variety(flow: Ranking, pool: CandidatePool, lam: float) -> StageOutcome:
     """Another order: what is much like what stands above it comes later. Nothing is left out."""
     items = [(str(index), float(flow.score[index]), pool.rows[index].text) for index in flow.order.tolist()]
     order = np.array([int(each) for each in varied(items, lam)], np.int64)
-    return Outcome(Ranking(order, flow.score), params={"lambda": lam}, kind="order")
+    return StageOutcome(Ranking(order, flow.score), params={"lambda": lam}, kind="order")
 
 
-def _admitted(flow: Ranking, pool: CandidatePool, least: float, text_weight: float) -> Outcome:
+def _admitted(flow: Ranking, pool: CandidatePool, least: float, text_weight: float) -> StageOutcome:
     """What reaches the least score; where nothing does, what the words found and what reaches their weight."""
     order = flow.order.tolist()
     keep = [index for index in order if float(flow.score[index]) >= least]
@@ -171,7 +171,7 @@ def _admitted(flow: Ranking, pool: CandidatePool, least: float, text_weight: flo
     dropped = {
         index: Drop("min_score", float(flow.score[index]), least) for index in order if index not in kept
     }
-    return Outcome(
+    return StageOutcome(
         Ranking(np.array(keep, np.int64), flow.score),
         dropped=dropped,
         params={"minScore": least},
@@ -278,7 +278,7 @@ class _Run:
         title: str,
         kind: StageKind,
         before: Ranking | None,
-        run: Callable[..., Outcome],
+        run: Callable[..., StageOutcome],
         *given: Any,
     ) -> Ranking:
         self.cancel.check()
@@ -344,7 +344,7 @@ def blank_like(flow: Ranking) -> Ranking:
 
 def _searched(
     hits: Mapping[int, Hit], pool: CandidatePool, gone: Mapping[int, Drop], lane: Lane
-) -> Callable[[], Outcome]:
+) -> Callable[[], StageOutcome]:
     return lambda: ranked(hits, pool, gone, lane.warning, {"via": lane.via, **lane.params})
 
 

@@ -43,7 +43,7 @@ _SIGNALS: Mapping[str, Mapping[str, Signal]] = {
 
 def prove_own(trace: Trace) -> Proof:
     """Recompute a trace of the recipe `memtui`."""
-    check = MemtuiRun(trace)
+    check = MemtuiStepRules(trace)
     steps = StepsProof(trace, check.expected, searches=SEARCHES)
     steps.run()
     failures = [*steps.failures, *check.failures, *check.stages()]
@@ -103,7 +103,7 @@ def _said_by(row: CandidateRow) -> str:
     return str(row.metadata.values.get("speaker") or "").strip()
 
 
-class MemtuiRun:
+class MemtuiStepRules:
     """What only this recipe's steps must satisfy."""
 
     def __init__(self, trace: Trace) -> None:
@@ -252,12 +252,12 @@ class MemtuiRun:
         return failures
 
 
-_CHECKS: dict[str, Callable[[MemtuiRun, CandidateRow, Step], str]] = {
-    "late_interaction": MemtuiRun.late,
-    "token_vectors": MemtuiRun.token_vectors,
-    "speaker": MemtuiRun.speaker,
-    "date": MemtuiRun.date,
-    "neighbours": MemtuiRun.neighbours,
-    "kind": MemtuiRun.kind,
-    "recency": MemtuiRun.recency,
+_CHECKS: dict[str, Callable[[MemtuiStepRules, CandidateRow, Step], str]] = {
+    "late_interaction": MemtuiStepRules.late,
+    "token_vectors": MemtuiStepRules.token_vectors,
+    "speaker": MemtuiStepRules.speaker,
+    "date": MemtuiStepRules.date,
+    "neighbours": MemtuiStepRules.neighbours,
+    "kind": MemtuiStepRules.kind,
+    "recency": MemtuiStepRules.recency,
 }

@@ -39,7 +39,7 @@ from memtui.engine.recall.recipes.memtui.survey import Survey, nothing, survey
 from memtui.engine.recall.recipes.memtui.token_vectors import TokenReader
 from memtui.engine.recall.record import StageRecord, Trace
 from memtui.engine.recall.request import RecallRequest, filters_of
-from memtui.engine.recall.stage import Drop, Outcome, Ranking
+from memtui.engine.recall.stage import Drop, Ranking, StageOutcome
 from memtui.engine.recall.stages.gates import limit_cut
 from memtui.engine.recall.trace import OnStage, StageKind, StageSummary
 from memtui.engine.recall.word_matches import words_met_in
@@ -58,7 +58,7 @@ class Stage:
     name: str
     title: str
     kind: StageKind
-    run: Callable[[Ranking, CandidatePool, Evidence], Outcome]
+    run: Callable[[Ranking, CandidatePool, Evidence], StageOutcome]
     when: Callable[[Evidence], bool] = lambda asked: True
     fresh: bool = False
 

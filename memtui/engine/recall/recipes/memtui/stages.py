@@ -10,10 +10,10 @@ import numpy as np
 from memtui.engine.recall.candidates import CandidatePool
 from memtui.engine.recall.recipes.memtui.evidence import MILLISECONDS_A_DAY, Evidence, cosines, stretch
 from memtui.engine.recall.recipes.memtui.signals import ASKS, of_stage
-from memtui.engine.recall.stage import Drop, Outcome, Ranking
+from memtui.engine.recall.stage import Drop, Ranking, StageOutcome
 
 
-def fused(flow: Ranking, pool: CandidatePool, asked: Evidence) -> Outcome:
+def fused(flow: Ranking, pool: CandidatePool, asked: Evidence) -> StageOutcome:
     """wv * stretched cosine + wb * BM25 / best BM25 + wi * share of identifiers, over all that was found."""
     settings = asked.settings
     found = np.array(sorted({*pool.vector, *pool.bm25, *asked.by_identifier, *asked.following}), np.int64)
@@ -43,10 +43,10 @@ def fused(flow: Ranking, pool: CandidatePool, asked: Evidence) -> Outcome:
     if asked.identifiers:
         inputs |= {"identifiers": share, "identifier_weight": settings.identifier_weight}
     params = {"question": asked.question, "removed": dict(asked.clean.removed)}
-    return Outcome(Ranking(found, score).sorted(score), "stretched_sum", inputs, params=params)
+    return StageOutcome(Ranking(found, score).sorted(score), "stretched_sum", inputs, params=params)
 
 
-def late_interaction(flow: Ranking, pool: CandidatePool, asked: Evidence) -> Outcome:
+def late_interaction(flow: Ranking, pool: CandidatePool, asked: Evidence) -> StageOutcome:
     """score + wm * stretched m; m says how well each word of the clean question is met, here or just before."""
     assert asked.met is not None  # the stage runs only with the model
     met, weight, context = asked.met, asked.settings.late_weight, asked.settings.context_weight
@@ -72,7 +72,7 @@ def late_interaction(flow: Ranking, pool: CandidatePool, asked: Evidence) -> Out
     return _plus(flow, weight * m.value, inside, "late_interaction", inputs, params)
 
 
-def token_vectors(flow: Ranking, pool: CandidatePool, asked: Evidence) -> Outcome:
+def token_vectors(flow: Ranking, pool: CandidatePool, asked: Evidence) -> StageOutcome:
     """score + wt * stretched m of the token vectors: the words as they stand in their sentence and its turn."""
     assert asked.read is not None  # the stage runs only where there are any
     inside = np.zeros(pool.n, np.bool_)
@@ -94,7 +94,7 @@ def token_vectors(flow: Ranking, pool: CandidatePool, asked: Evidence) -> Outcom
     return _plus(flow, asked.settings.token_weight * m.value, inside, "token_vectors", inputs, params)
 
 
-def speaker(flow: Ranking, pool: CandidatePool, asked: Evidence) -> Outcome:
+def speaker(flow: Ranking, pool: CandidatePool, asked: Evidence) -> StageOutcome:
     """score + ws for what the only speaker that the question names has said."""
     named = asked.speaker
     said = np.array([bool(named) and name == named for name in asked.speakers], np.bool_)
@@ -106,7 +106,7 @@ def speaker(flow: Ranking, pool: CandidatePool, asked: Evidence) -> Outcome:
     return _plus(flow, asked.settings.speaker_weight * said, said, "speaker_named", inputs, params)
 
 
-def date(flow: Ranking, pool: CandidatePool, asked: Evidence) -> Outcome:
+def date(flow: Ranking, pool: CandidatePool, asked: Evidence) -> StageOutcome:
     """score + wd for memories of a time that the question names."""
     within = np.array([any(span.holds(at) for span in asked.spans) for at in pool.timestamp], np.bool_)
     inputs = {"timestamp_ms": pool.timestamp, "date_weight": asked.settings.date_weight}
@@ -114,7 +114,7 @@ def date(flow: Ranking, pool: CandidatePool, asked: Evidence) -> Outcome:
     return _plus(flow, asked.settings.date_weight * within, within, "date_named", inputs, params)
 
 
-def neighbours(flow: Ranking, pool: CandidatePool, asked: Evidence) -> Outcome:
+def neighbours(flow: Ranking, pool: CandidatePool, asked: Evidence) -> StageOutcome:
     """score + weight * signal for what the memory's place in its session says."""
     inside = np.array([any(ids) for ids in asked.around], np.bool_)
     beside = {
@@ -124,7 +124,7 @@ def neighbours(flow: Ranking, pool: CandidatePool, asked: Evidence) -> Outcome:
     return _signals(flow, asked, "neighbours", inside, beside, {})
 
 
-def kind(flow: Ranking, pool: CandidatePool, asked: Evidence) -> Outcome:
+def kind(flow: Ranking, pool: CandidatePool, asked: Evidence) -> StageOutcome:
     """score + weight * signal for what kind of text the memory is."""
     params = {name: wanted.holds(asked.question) for name, wanted in ASKS.items()}
     return _signals(flow, asked, "kind", np.ones(pool.n, np.bool_), {}, params)
@@ -137,7 +137,7 @@ def _signals(
     applies: np.ndarray[tuple[int], np.dtype[np.bool_]],
     more: Mapping[str, Any],
     params: Mapping[str, Any],
-) -> Outcome:
+) -> StageOutcome:
     inputs = dict(more)
     gain = np.zeros(len(flow.score))
     for signal in of_stage(stage):
@@ -147,7 +147,7 @@ def _signals(
     return _plus(flow, gain, applies, stage, inputs, params)
 
 
-def recency(flow: Ranking, pool: CandidatePool, asked: Evidence) -> Outcome:
+def recency(flow: Ranking, pool: CandidatePool, asked: Evidence) -> StageOutcome:
     """score + wr * 2^(-age / half-life), where newer memories are asked for; ages count from the newest one."""
     settings = asked.settings
     known = pool.timestamp > 0
@@ -162,13 +162,13 @@ def recency(flow: Ranking, pool: CandidatePool, asked: Evidence) -> Outcome:
     return _plus(flow, np.where(known, fresh, 0.0), known, "newer", inputs, params)
 
 
-def min_score(flow: Ranking, pool: CandidatePool, asked: Evidence) -> Outcome:
+def min_score(flow: Ranking, pool: CandidatePool, asked: Evidence) -> StageOutcome:
     """Keep score >= the minimum."""
     limit = asked.settings.min_score
     keep = flow.score[flow.order] >= limit
     dropped = {int(i): Drop("min_score", float(flow.score[i]), limit) for i in flow.order[~keep]}
     params = {"minScore": limit}
-    return Outcome(Ranking(flow.order[keep], flow.score), dropped=dropped, params=params, kind="filter")
+    return StageOutcome(Ranking(flow.order[keep], flow.score), dropped=dropped, params=params, kind="filter")
 
 
 def _plus(
@@ -178,8 +178,8 @@ def _plus(
     rule: str,
     inputs: Mapping[str, Any],
     params: Mapping[str, Any],
-) -> Outcome:
+) -> StageOutcome:
     """The score and `gain` where it applies, in the new order."""
     score = flow.score + np.where(applies, gain, 0.0)
     rules = np.where(applies, rule, "unchanged").astype(object)
-    return Outcome(flow.sorted(score), rules, inputs, params=params)
+    return StageOutcome(flow.sorted(score), rules, inputs, params=params)

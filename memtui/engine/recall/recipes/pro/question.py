@@ -205,7 +205,7 @@ BOOST = 1.15
 
 
 @dataclass(frozen=True, slots=True)
-class Intent:
+class QuestionIntent:
     """A label, the storage categories it prefers, how much of a memory to show, and how sure it is."""
 
     label: str
@@ -216,37 +216,37 @@ class Intent:
     """high when a rule matched, else low."""
 
 
-EMPTY = Intent("empty")
+EMPTY = QuestionIntent("empty")
 
-BROAD = Intent("broad")
+BROAD = QuestionIntent("broad")
 
 _RULES = (
     (
-        Intent("preference", ("preference", "decision"), "l0", "high"),
+        QuestionIntent("preference", ("preference", "decision"), "l0", "high"),
         r"prefer|preference|style|convention|like|dislike|favorite|habit|how do (?:i|we) usually"
         r"|what(?:'s| is) (?:my|our) (?:style|convention|approach)",
         "偏好 喜欢 习惯 风格 惯例 常用 不喜欢 不要用 别用",
     ),
     (
-        Intent("decision", ("decision", "fact"), "l1", "high"),
+        QuestionIntent("decision", ("decision", "fact"), "l1", "high"),
         r"why did (?:we|i)|decision|decided|chose|rationale|trade-?off|reason for"
         r"|what was the (?:reason|rationale|decision)",
         "为什么选 决定 选择了 取舍 权衡 原因是 当时决定",
     ),
     (
-        Intent("entity", ("entity", "fact"), "l1", "high"),
+        QuestionIntent("entity", ("entity", "fact"), "l1", "high"),
         r"who is|who are|tell me about|info on|details about|contact info|who(?:'s| is) (?:the|our|my)"
         r"|what team|which (?:person|team)",
         "谁是 告诉我关于 详情 联系方式 哪个团队",
     ),
     (
-        Intent("event", ("entity", "decision"), "full", "high"),
+        QuestionIntent("event", ("entity", "decision"), "full", "high"),
         r"when did|what happened|timeline|incident|outage|deploy|release|shipped"
         r"|last (?:week|month|time|sprint)|recently|yesterday|today",
         "什么时候 发生了什么 时间线 事件 上线 部署 发布 上次 最近",
     ),
     (
-        Intent("fact", ("fact", "entity"), "l1", "high"),
+        QuestionIntent("fact", ("fact", "entity"), "l1", "high"),
         r"how (?:does|do|to)|what (?:does|do|is)|explain|documentation|spec"
         r"|config|configuration|setup|install|architecture|api|endpoint",
         "怎么 如何 是什么 解释 文档 规范 配置 安装 架构 接口",
@@ -259,7 +259,7 @@ _COMPILED = tuple(
 )
 
 
-def analyse(query: str) -> Intent:
+def analyse(query: str) -> QuestionIntent:
     """The first rule that matches; `broad` when none does, `empty` for a blank question."""
     text = trim(query)
     if not text:
@@ -268,7 +268,7 @@ def analyse(query: str) -> Intent:
 
 
 def boost(
-    scores: Sequence[float], categories: Sequence[str | None], intent: Intent
+    scores: Sequence[float], categories: Sequence[str | None], intent: QuestionIntent
 ) -> list[tuple[int, float]]:
     """(position, score) of each row in its new order: preferred categories times 1.15, at most 1.
 

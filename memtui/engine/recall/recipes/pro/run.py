@@ -207,9 +207,9 @@ class Run:
             outside=self.outside.live(),
         )
 
-    def _search(self) -> lanes.Search:
+    def _search(self) -> lanes.LaneSearch:
         plan, request = self.plan, self.plan.request
-        return lanes.Search(
+        return lanes.LaneSearch(
             self.outside, request.scopes, request.category, plan.lane_limit, plan.now_ms, plan.matches
         )
 
@@ -264,7 +264,7 @@ class Run:
             self.warnings.append(f"a search failed: {error}")
             return None, (self.outside.clock() - start) * 1000
 
-    def _vector_lane(self, search: lanes.Search, vector: Floats | None, route: Route) -> lanes.Lane:
+    def _vector_lane(self, search: lanes.LaneSearch, vector: Floats | None, route: Route) -> lanes.Lane:
         plan, recorded = self.plan, self.plan.request.lanes or {}
         if route in ("tag", "keyword"):
             return lanes.Lane()
@@ -279,7 +279,7 @@ class Run:
             search, vector, min_score=minimum, exact=plan.retrieval.disable_native_cosine
         )
 
-    def _bm25_lane(self, search: lanes.Search, text: str | None) -> lanes.Lane:
+    def _bm25_lane(self, search: lanes.LaneSearch, text: str | None) -> lanes.Lane:
         recorded = self.plan.request.lanes or {}
         if "bm25" in recorded:
             return lanes.recorded_lane(search, recorded["bm25"], lane="bm25")

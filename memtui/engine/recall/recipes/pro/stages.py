@@ -11,8 +11,8 @@ import numpy as np
 
 from memtui.engine.recall.candidates import CandidatePool, Floats, Hit
 from memtui.engine.recall.context import WINDOW_FACTOR, StageContext
-from memtui.engine.recall.lanes import Lane, Search
-from memtui.engine.recall.stage import Drop, Outcome, Ranking
+from memtui.engine.recall.lanes import Lane, LaneSearch
+from memtui.engine.recall.stage import Drop, Ranking, StageOutcome
 from memtui.engine.recall.stage_spec import StageSpec
 from memtui.engine.recall.stages import gates, rerank, scores
 
@@ -29,7 +29,7 @@ class StagedRecipe:
     decay_on: bool
     guarded: bool = False
     """Whether the caller asks the adaptive gate first and withholds by governance afterwards."""
-    vector_search: Callable[[Search, Floats, str], Lane] | None = None
+    vector_search: Callable[[LaneSearch, Floats, str], Lane] | None = None
     """The one search of a plain recipe, which reads none of the plugin's settings: by vector, for an agent."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """What a plain recipe always asks with."""
@@ -40,7 +40,7 @@ class StagedRecipe:
         return self.vector_search is not None
 
 
-def _lane_outcome(lane: Lane, hits: dict[int, Hit], pool: CandidatePool) -> Outcome:
+def _lane_outcome(lane: Lane, hits: dict[int, Hit], pool: CandidatePool) -> StageOutcome:
     score = np.full(pool.n, np.nan)
     for index, hit in hits.items():
         score[index] = hit.score
@@ -57,7 +57,7 @@ def _lane_outcome(lane: Lane, hits: dict[int, Hit], pool: CandidatePool) -> Outc
     dropped = {
         place[d.row.id]: Drop(d.reason, d.score, d.limit) for d in lane.dropped if place[d.row.id] not in hits
     }
-    return Outcome(
+    return StageOutcome(
         Ranking(order, score),
         rule=rule,
         inputs=inputs,
@@ -68,16 +68,16 @@ def _lane_outcome(lane: Lane, hits: dict[int, Hit], pool: CandidatePool) -> Outc
     )
 
 
-def vector_ranked(flow: Ranking, pool: CandidatePool, s: StageContext) -> Outcome:
+def vector_ranked(flow: Ranking, pool: CandidatePool, s: StageContext) -> StageOutcome:
     """The hits of the vector search, in its order."""
     return _lane_outcome(s.vector_lane, dict(pool.vector), pool)
 
 
-def _bm25_ranked(flow: Ranking, pool: CandidatePool, s: StageContext) -> Outcome:
+def _bm25_ranked(flow: Ranking, pool: CandidatePool, s: StageContext) -> StageOutcome:
     return _lane_outcome(s.bm25_lane, dict(pool.bm25), pool)
 
 
-def _scored_input(flow: Ranking, pool: CandidatePool, s: StageContext) -> Outcome:
+def _scored_input(flow: Ranking, pool: CandidatePool, s: StageContext) -> StageOutcome:
     """What the score stages start from when nothing reranks: the fused list, or the only lane there is."""
     if s.route in ("hybrid", "keyword"):
         return gates.admit(flow, pool, min_score=s.retrieval.min_score, window=None)
@@ -86,7 +86,7 @@ def _scored_input(flow: Ranking, pool: CandidatePool, s: StageContext) -> Outcom
         found.flow, pool, min_score=None, window=None, tags=s.tags if s.route == "tag" else ()
     )
     dropped = {**found.dropped, **admitted.dropped}
-    return Outcome(
+    return StageOutcome(
         admitted.flow,
         found.rule,
         found.inputs,
@@ -97,11 +97,11 @@ def _scored_input(flow: Ranking, pool: CandidatePool, s: StageContext) -> Outcom
     )
 
 
-def _rerank_input(flow: Ranking, pool: CandidatePool, s: StageContext) -> Outcome:
+def _rerank_input(flow: Ranking, pool: CandidatePool, s: StageContext) -> StageOutcome:
     return gates.admit(flow, pool, min_score=s.retrieval.min_score, window=WINDOW_FACTOR * s.limit)
 
 
-def _reranked(flow: Ranking, pool: CandidatePool, s: StageContext, *, floors: bool = True) -> Outcome:
+def _reranked(flow: Ranking, pool: CandidatePool, s: StageContext, *, floors: bool = True) -> StageOutcome:
     note = ""
     if s.retrieval.rerank == "cross-encoder":
         top_n = min(len(flow.order), max(1, s.retrieval.candidate_pool_size))
@@ -111,17 +111,17 @@ def _reranked(flow: Ranking, pool: CandidatePool, s: StageContext, *, floors: bo
         note = answer.note
     outcome = rerank.cosine(flow, pool, query=s.query_vector)
     joined = "; ".join(part for part in (note, outcome.note) if part)
-    return Outcome(
+    return StageOutcome(
         outcome.flow, outcome.rule, outcome.inputs, outcome.dropped, outcome.params, joined, outcome.kind
     )
 
 
-def _recency(flow: Ranking, pool: CandidatePool, s: StageContext) -> Outcome:
+def _recency(flow: Ranking, pool: CandidatePool, s: StageContext) -> StageOutcome:
     r = s.retrieval
     return scores.recency(flow, pool, half_life_days=r.recency_half_life_days, weight=r.recency_weight)
 
 
-def _time_decay(flow: Ranking, pool: CandidatePool, s: StageContext) -> Outcome:
+def _time_decay(flow: Ranking, pool: CandidatePool, s: StageContext) -> StageOutcome:
     r = s.retrieval
     return scores.time_decay(
         flow,
@@ -132,12 +132,12 @@ def _time_decay(flow: Ranking, pool: CandidatePool, s: StageContext) -> Outcome:
     )
 
 
-def _decay_boost(flow: Ranking, pool: CandidatePool, s: StageContext) -> Outcome:
+def _decay_boost(flow: Ranking, pool: CandidatePool, s: StageContext) -> StageOutcome:
     assert s.decay is not None  # the stage runs only with a decay engine
     return scores.decay_boost(flow, pool, params=s.decay.params())
 
 
-def _fused(flow: Ranking, pool: CandidatePool, s: StageContext) -> Outcome:
+def _fused(flow: Ranking, pool: CandidatePool, s: StageContext) -> StageOutcome:
     return scores.weighted(pool, vector_weight=s.retrieval.vector_weight, bm25_weight=s.retrieval.bm25_weight)
 
 
