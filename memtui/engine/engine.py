@@ -496,7 +496,7 @@ class Engine:
         read_ahead(request, self.bench(), cancel)
 
     def bench(self) -> RecallContext:
-        """What a recall works with, as of now."""
+        """Return what a recall works with as of now: store, embedder, settings, access."""
         from memtui.engine.providers.embedder import NoEmbedder, question_vector
         from memtui.engine.providers.static_embedder import BUNDLED
         from memtui.engine.recall.context import RecallContext

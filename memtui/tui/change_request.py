@@ -123,7 +123,7 @@ _DONE |= {"merge": "merged", "forget": "forgotten", "clean": "cleared of older v
 
 
 class ChangeRequests(Widget):
-    """One for each screen (`Frame.staging`), without anything to see: `stage` a change and it does the rest.
+    """One for each screen (`BaseScreen.staging`), without anything to see: `stage` a change and it does the rest.
 
     A refusal, an empty plan and a failure end in words on the flash line. After a change is written the session
     is read anew and `then` is called.

@@ -315,5 +315,5 @@ def _moment(value: Any) -> int:
 
 
 def shown(items: Sequence[Item]) -> dict[str, int]:
-    """How many of each kind wait."""
+    """Count the items of each kind that wait."""
     return {kind: sum(each.kind == kind for each in items) for kind in _ORDER}

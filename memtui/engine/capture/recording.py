@@ -156,7 +156,7 @@ _FIELDS: Mapping[str, type] = {
 
 
 def is_own(value: Mapping[str, Any]) -> bool:
-    """Whether a line has all that a recording made here has."""
+    """Whether a line is a recording that memtui made: it has every field of one."""
     if not all(isinstance(value.get(name), kind) for name, kind in _FIELDS.items()):
         return False
     messages = [

@@ -54,7 +54,7 @@ def _row(write: Write, now_ms: int) -> dict[str, Any]:
 
 @dataclass(slots=True)
 class Again:
-    """Answers from the calls of a run: of each purpose the same ones in the same order, and none that is new."""
+    """A model played from the calls of a run: for each purpose the same answers in the same order, never a new one."""
 
     calls: tuple[ModelCall, ...]
     missing: int = 0

@@ -121,7 +121,7 @@ def _by_row_id(pin: Snapshot, row_ids: NDArray[np.uint64], columns: list[str]) -
 
 
 class _Reader:
-    """Fills the arrays of `Meta` batch by batch, each row at its place in the catalog."""
+    """Fills the arrays of `MetadataColumns` batch by batch, each row at its place in the catalog."""
 
     def __init__(self, pin: Snapshot, catalog: Catalog) -> None:
         n, columns = catalog.n, pin.dialect.columns

@@ -45,7 +45,7 @@ def order(catalog: Catalog, sort: str) -> Positions:
     """All positions sorted by a key of `SORT_KEYS`, `-` for descending; made once for each catalog.
 
     Equal rows stay newest first; rows without a value come last either way. A key of the metadata
-    sorts by time while that is not read. Any other column must have been prepared (`by_column.prepare`).
+    sorts by time while that is not read. Any other column must have been prepared (`prepare`).
     Raises `UsageError` for an unknown key.
     """
     key = sort.removeprefix("-")

@@ -193,7 +193,7 @@ class ChangeSet:
         )
 
     def leaving_refused(self) -> ChangeSet:
-        """The set without the rows that can never be changed so; they stay in `left` to be told of.
+        """Return the set without rows that can never be changed so; `left` still names them.
 
         For rows that a filter chose: one that cannot be changed must not keep the others from it.
         """
@@ -210,7 +210,7 @@ class ChangeSet:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What was written. `entry` is its number in the journal, None when there was nothing to write."""
+    """What a change wrote. `entry` is its number in the journal, None when there was nothing to write."""
 
     entry: int | None
     action: str

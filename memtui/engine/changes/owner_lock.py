@@ -53,7 +53,7 @@ class LockState:
 
     @property
     def stale(self) -> bool:
-        """The agent's program would remove it."""
+        """Whether the agent's own program would remove it."""
         return self.held and self.silent_s >= STALE_S
 
     @property
@@ -80,7 +80,7 @@ class FileLock:
     where it is and refused, unless `remove_abandoned` says that a person has looked. Raises RefusedError.
 
     `note` is a file in which the last touch is written down: so a lock that a killed memtui left is known for
-    our own and taken over. Give one only while no other memtui can hold the lock (see `Busy`).
+    our own and taken over. Give one only while no other memtui can hold the lock (see `ProcessLock`).
     """
 
     def __init__(

@@ -289,7 +289,7 @@ def forms() -> dict[str, tuple[str, ...]]:
 
 
 def veiled(text: str) -> str:
-    """`text` for a preview of a mask: each secret by its kind, so that what goes can be seen, and nothing read."""
+    """Return `text` with the kind of each secret in its place: a preview of a mask that shows no secret."""
     for secret in reversed(find_secrets(text)):
         text = f"{text[: secret.start]}[{secret.kind}]{text[secret.end :]}"
     return text

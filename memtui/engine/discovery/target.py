@@ -75,7 +75,7 @@ def resolve_target(
 def configured_remotes(
     profiles: Sequence[StorageProfile], known: Sequence[FoundStore]
 ) -> tuple[FoundStore, ...]:
-    """`known` with the options of the person's own profiles, and the stores that only those name."""
+    """Return the `known` stores with the options of the user's profiles, and the stores that only profiles name."""
     usable = [each for each in profiles if not each.missing]
     reached = tuple(
         replace(each, hidden_storage=SecretText({**profile.options, **each.storage_options}))

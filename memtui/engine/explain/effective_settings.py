@@ -34,7 +34,7 @@ _SEARCHED = (
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One knob in one recall."""
+    """A setting of a recall: its value there, and whether another value could change the answer."""
 
     knob: Knob
     value: Any

@@ -95,7 +95,7 @@ AGENT = "agent:"
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What a question can be asked of beside the present store."""
+    """The ranges that a question may be asked over: times, versions, agents, scopes of the store."""
 
     oldest_ms: int | None
     """The time of the first memory; None where no memory has one."""

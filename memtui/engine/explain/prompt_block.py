@@ -100,7 +100,7 @@ class BlockPart:
 
 @dataclass(frozen=True, slots=True)
 class PromptBlock:
-    """The block and its parts."""
+    """The block of memories as a prompt gets it, and its parts."""
 
     block: str
     """Empty when nothing is injected."""

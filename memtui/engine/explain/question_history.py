@@ -66,7 +66,7 @@ class History:
         self.path = path
 
     def add(self, trace: Trace, *, store: str, asked_ms: int, model: str = "") -> int:
-        """Keep the question of `trace`; the same one asked of the same store again replaces the older. Its number."""
+        """Keep the question of `trace` and return its number; asked of the same store again, it replaces the older."""
         query, masked = mask(trace.query)
         vector = None if masked else trace.query_vector
         row = (
@@ -130,7 +130,7 @@ class History:
         return list(numbers)
 
     def forget(self, number: int | None = None) -> int:
-        """Forget one question, or all of them; how many went."""
+        """Forget one question, or all of them, and return how many went."""
         if not self.path.exists():
             return 0
         with self._open() as db:
@@ -139,7 +139,7 @@ class History:
             return db.execute("DELETE FROM questions WHERE number = ?", (number,)).rowcount
 
     def forget_words(self, text: str) -> int:
-        """Forget every question that holds every word of `text`, bytes and all; how many went."""
+        """Forget every question that holds every word of `text`, in the file, too, and return how many went."""
         numbers = [(each.number,) for each in self.search(text, limit=MOST)]
         if numbers:
             with self._open() as db:

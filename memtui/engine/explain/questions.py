@@ -194,7 +194,7 @@ def receipt(engine: Engine, trace: Trace, *, texts: bool = True) -> dict[str, An
 
 
 def replay(engine: Engine, receipt: Receipt) -> Replay:
-    """A saved recall again on this store, and what is different; see `replay.replay`."""
+    """A saved recall again on this store, and what is different; see `receipt_replay.replay`."""
     from memtui.engine.explain.receipt_replay import replay
 
     return replay(receipt, engine.info, engine.recall, engine.memories)
@@ -215,7 +215,7 @@ def effect_on_recall(
     on_progress: OnProgress | None = None,
     cancel: CancelToken | None = None,
 ) -> RecallEffect:
-    """What a change set does to the saved cases and the last questions; see `changes.recall_effect`.
+    """What a change set does to the saved cases and the last questions; see `recall_effect.recall_effect`.
 
     `own_words`: where there are neither, the first changed memories are asked for by their own words; also where
     no answer is another one, beside the others.

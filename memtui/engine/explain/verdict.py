@@ -58,7 +58,7 @@ class GateResult:
     facts: Mapping[str, Any] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
-        """The rung of the command-line contract, with what we add to it."""
+        """Return the gate as the command-line contract has it, with what we add to it."""
         return {
             "gate": self.gate,
             "passed": self.passed,
@@ -139,7 +139,7 @@ class Verdict:
     """What the words alone would find where it failed, in the shape of results; nobody got them."""
 
     def rung(self, gate: str) -> GateResult | None:
-        """The rung of one gate."""
+        """Return the result of one gate."""
         return next((rung for rung in self.ladder if rung.gate == gate), None)
 
     def as_json(self) -> dict[str, Any]:

@@ -193,7 +193,7 @@ def patient_without_table(
 
 
 def grouped(findings: Sequence[HealthFinding]) -> Iterator[tuple[str, tuple[HealthFinding, ...]]]:
-    """(words of the group, its findings) for each group that has some."""
+    """Return the findings by group, each group by its words; one without findings is left out."""
     for group, words in GROUPS.items():
         found = tuple(each for each in findings if each.check.group == group)
         if found:

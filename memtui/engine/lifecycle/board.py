@@ -44,7 +44,7 @@ LISTED = 300
 
 @dataclass(frozen=True, slots=True)
 class BoardAsk:
-    """What to compute. `changes` are settings tried out, by `Knob.key`; `scopes` None is every scope."""
+    """What a board shall show. `changes` are settings tried out, by `DecayKnob.key`; `scopes` None is every scope."""
 
     horizon_days: float = 30.0
     scenario: str = "no access"
@@ -86,7 +86,7 @@ class PopulationSample:
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """The population at one moment, the plan, and the forecast from there on."""
+    """The lifecycle of a store: its population at one moment, the tier plan, and the forecast from there on."""
 
     ask: BoardAsk
     now_ms: int
@@ -141,7 +141,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class StoreHistory:
-    """What does not depend on settings: ages, use, growth, and a calendar of the last year."""
+    """What no setting changes: ages, use, growth, and a calendar of the last year."""
 
     ages: Buckets
     uses: Buckets

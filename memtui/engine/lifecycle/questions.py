@@ -55,7 +55,7 @@ def own_settings(engine: Engine, config: Mapping[str, Any] | None = None) -> Lif
 
 
 def mover_in(engine: Engine) -> Mover:
-    """Who moves memories between tiers here, beside a sweep; see `moves.Mover`."""
+    """Who moves memories between tiers here, beside a sweep; see `Mover`."""
     return mover_of(engine.found.settings if engine.found else None)
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class DecayKnob:
-    """One setting. `key` is `block.name` as the plugin spells it; `low` to `high` is what its schema allows."""
+    """A decay or tier setting. `key` is `block.name` in the plugin; `low` to `high` is what its schema allows."""
 
     key: str
     title: str
@@ -90,7 +90,7 @@ Changes = Mapping[str, float]
 
 @dataclass(frozen=True, slots=True)
 class LifecycleSettings:
-    """Resolved settings. `values` is by `Knob.key`; `notes` are sentences for people."""
+    """Resolved settings. `values` is by `DecayKnob.key`; `notes` are sentences for people."""
 
     values: Mapping[str, float]
     origin: str

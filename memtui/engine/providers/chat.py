@@ -151,7 +151,7 @@ class ChatError(MemtuiError):
 
 @dataclass(slots=True)
 class HourBudget:
-    """So many calls in any sixty minutes; safe from several threads. `path` keeps it over several runs."""
+    """A budget of calls in any sixty minutes; safe from several threads. `path` keeps it over several runs."""
 
     limit: int
     path: Path | None = None

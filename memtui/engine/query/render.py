@@ -91,7 +91,7 @@ def chips(text: str) -> tuple[FilterChip, ...]:
 
 
 def top_terms(node: Node) -> tuple[Node, ...]:
-    """The terms that all must match: of an *and* its terms, of all else (but nothing) itself."""
+    """Return the terms that must all match: those of an *and*, else the tree itself; none of an empty filter."""
     if isinstance(node, ast.Everything):
         return ()
     return node.terms if isinstance(node, ast.And) else (node,)

@@ -139,7 +139,7 @@ class IoCache:
         self._check: Callable[[], None] = lambda: None
 
     def offline(self) -> IoCache:
-        """The same memory; a question that was never asked raises `NotAsked`."""
+        """The same memory; a question that was never asked raises `NotCached`."""
         return self._variant(live=False)
 
     def live(self) -> IoCache:
@@ -236,7 +236,7 @@ class IoCache:
         exact: bool = False,
         in_memory: bool = False,
     ) -> SearchResult:
-        """See `search.nearest`; `exact` is `search.nearest_exact`, `in_memory` `search.nearest_in_memory`."""
+        """See `store_search.nearest`; `exact` is `nearest_exact` there, `in_memory` `nearest_in_memory`."""
         key = ("vector", query.tobytes(), where, metric, exact, in_memory)
         if exact:
             return self.asked(
@@ -261,7 +261,7 @@ class IoCache:
     def by_words(
         self, text: str, *, k: int, where: str | None, agent: bool = False, in_memory: bool = False
     ) -> SearchResult:
-        """See `search.by_words`; with `agent` `search.by_agent_words`, with `in_memory` that with rows at hand.
+        """See `store_search.by_words`; with `agent` `search.by_agent_words`, with `in_memory` that with rows at hand.
 
         Asked for as many as any search of the plugin takes: the engine's order of equal rows depends on how many
         are asked for, and a recall from memory has to come out as one that is made anew.
@@ -293,7 +293,7 @@ class IoCache:
         return self._answers.words_of_others
 
     def by_substring(self, text: str, *, where: str | None) -> SearchResult:
-        """See `search.by_substring`."""
+        """See `store_search.by_substring`."""
         return self.asked(
             ("substring", text, where),
             "the text has to be looked for as a substring",
@@ -325,7 +325,7 @@ class IoCache:
     def rerank(
         self, retrieval: RetrievalSettings, query: str, documents: Sequence[str], top_n: int, budget_ms: float
     ) -> RerankAnswer:
-        """The remote reranker's answer; see `ask_reranker.request_scores`."""
+        """The remote reranker's answer; see `request_scores`."""
         r = retrieval
         key = (r.rerank_provider, r.rerank_endpoint, r.rerank_model, str(r.rerank_api_key))
         return self.asked(

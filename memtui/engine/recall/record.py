@@ -211,7 +211,7 @@ class Trace:
         return self.told()
 
     def told(self) -> tuple[Candidate, ...]:
-        """The candidates as the records of the stages tell them, made anew."""
+        """Return the candidates, computed again from the records of the stages."""
         final = (
             {int(i): rank for rank, i in enumerate(self.records[-1].outcome.flow.order, 1)}
             if self.records

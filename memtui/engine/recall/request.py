@@ -18,7 +18,7 @@ UNSET: Any = object()
 
 @dataclass(frozen=True, slots=True)
 class RecallRequest:
-    """One recall.
+    """A question to the store and how to answer it: recipe, scopes, limit, settings, moment.
 
     `config` holds the plugin's own blocks: {"retrieval": {...}, "decay": {...} or None}; a `decay` of None
     switches the decay engine off, a missing one keeps the recipe's. `source` UNSET keeps the recipe's.
@@ -104,7 +104,7 @@ def filters_of(request: RecallRequest) -> dict[str, Any]:
 
 
 def request_from(line: str) -> RecallRequest:
-    """The request of one line of JSON. Raises UsageError for what is none: nothing is guessed from a wrong type."""
+    """Return the request that one line of JSON describes. Raises UsageError where it is none; no type is guessed."""
     try:
         value = json.loads(line)
     except (ValueError, RecursionError) as failure:

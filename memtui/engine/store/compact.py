@@ -73,7 +73,7 @@ def shrink(table: Any, place: TableLocation, where: str, *, stable_row_ids: bool
 def _rebuilt(table: Any, index: Any) -> None:
     """Build an index anew as it was; raises when its format is newer than it was: its program may not read it.
 
-    An older one is read by all: memtui asks for the oldest (see `store.lance`).
+    An older one is read by all: memtui asks for the oldest (`create.FTS_FORMAT`).
     """
     from lancedb import index as kinds
 

@@ -47,7 +47,7 @@ class TableMaintainer:
             return tuple(f"{each.name} ({each.index_type})" for each in self._table.list_indices())
 
     def do(self, step: str, about: str = "") -> None:
-        """Do one step; see `health.maintenance`. Raises CommitConflictError when writers never pause."""
+        """Do one step; see `health/maintenance.py`. Raises CommitConflictError when writers never pause."""
         steps: dict[str, Callable[[], None]] = {
             "fold": lambda: self._optimize(NOTHING_PRUNED),
             "unmask": self._unmask,

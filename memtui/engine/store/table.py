@@ -294,15 +294,15 @@ class Store:
         with_row_id: bool = False,
         batch_size: int = BATCH,
     ) -> Iterator[pa.RecordBatch]:
-        """See `Pin.scan`."""
+        """See `Snapshot.scan`."""
         return self._pin.scan(columns, where=where, with_row_id=with_row_id, batch_size=batch_size)
 
     def take(self, row_ids: Sequence[int], columns: Sequence[str], version: int | None = None) -> pa.Table:
-        """See `Pin.take`; `version` is the one that the row ids were read at (None: the pinned one)."""
+        """See `Snapshot.take`; `version` is the one that the row ids were read at (None: the pinned one)."""
         return self.pin(version).take(row_ids, columns)
 
     def rows_by_id(self, ids: Sequence[str], columns: Sequence[str]) -> pa.Table:
-        """See `Pin.rows_by_id`."""
+        """See `Snapshot.rows_by_id`."""
         return self._pin.rows_by_id(ids, columns)
 
     def vector_search(
@@ -315,7 +315,7 @@ class Store:
         columns: Sequence[str] | None = None,
         with_row_id: bool = False,
     ) -> pa.Table:
-        """See `Pin.vector_search`; `columns` None means all but the vectors."""
+        """See `Snapshot.vector_search`; `columns` None means all but the vectors."""
         return self._pin.vector_search(
             vector,
             k=k,
@@ -334,7 +334,7 @@ class Store:
         columns: Sequence[str] | None = None,
         with_row_id: bool = False,
     ) -> pa.Table:
-        """See `Pin.fts_search`; `columns` None means all but the vectors."""
+        """See `Snapshot.fts_search`; `columns` None means all but the vectors."""
         return self._pin.fts_search(
             text,
             k=k,

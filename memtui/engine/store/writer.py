@@ -171,7 +171,7 @@ class Writer:
             self._table.optimize(cleanup_older_than=KEEP_ALL)
 
     def shrink(self, *, unverified: bool = False) -> int:
-        """Leave only the newest version and no byte of what was deleted; see `shrink.shrink`."""
+        """Leave only the newest version and no byte of what was deleted; see `compact.shrink`."""
         from memtui.engine.store.compact import shrink
 
         stable = self.dialect.can.own_store

@@ -123,7 +123,7 @@ def keep_up(
     on_progress: OnProgress | None = None,
     cancel: CancelToken | None = None,
 ) -> str:
-    """Make the token vectors of the `came` memories that have just come in; what went wrong, if it did.
+    """Make the token vectors of the `came` memories added last; return what went wrong, empty where nothing did.
 
     Nothing happens where the store has none, or where little came into much. The memories are there already, so nothing
     is raised: what is not read now is read when a question needs it.

@@ -104,7 +104,7 @@ def plan_import(
     on_progress: OnProgress | None = None,
     cancel: CancelToken | None = None,
 ) -> ImportPlan:
-    """Decide what becomes of every record; see `planning.make_plan`. Close the plan when done with it."""
+    """Decide what becomes of every record; see `planner.make_plan`. Close the plan when done with it."""
     from memtui.engine.transfer.importing.planner import make_plan
 
     return make_plan(request, import_planner(engine), on_progress, cancel)
@@ -231,7 +231,7 @@ def export_memories(
 
 
 def estimate_export(engine: Engine, request: ExportRequest) -> int:
-    """About how many bytes an export takes; see `export_size.estimated_bytes`."""
+    """About how many bytes an export takes; see `export.estimated_bytes`."""
     from memtui.engine.transfer.exporting.export import estimated_bytes
 
     return estimated_bytes(
@@ -258,7 +258,7 @@ def plan_upgrade(
     on_progress: OnProgress | None = None,
     cancel: CancelToken | None = None,
 ) -> ChangeSet:
-    """Plan to bring rows of the old form up to date; apply it with the curator. See `mend.plan_upgrade`.
+    """Plan to bring rows of the old form up to date; apply it with the curator. See `repairs.plan_upgrade`.
 
     Summaries are beginnings of the texts, or made by `chat`; what it answered is kept, so that a plan that
     failed or was cancelled goes on where it stopped. `dry_run` asks nobody: the same rows, with beginnings.
@@ -291,7 +291,7 @@ def plan_repair(
     on_progress: OnProgress | None = None,
     cancel: CancelToken | None = None,
 ) -> ChangeSet:
-    """Plan repairs, `kinds` of `mend.REPAIRS`; apply them with the curator. See `mend.plan_repair`."""
+    """Plan repairs, `kinds` of `repairs.REPAIRS`; apply them with the curator. See `repairs.plan_repair`."""
     from memtui.engine.transfer import repairs
 
     return repairs.plan_repair(
@@ -311,7 +311,7 @@ def plan_missing_vectors(
     on_progress: OnProgress | None = None,
     cancel: CancelToken | None = None,
 ) -> ChangeSet:
-    """Plan vectors for rows without one; apply it with the curator. See `missing_vectors.plan_missing`."""
+    """Plan vectors for rows without one; apply it with the curator. See `repairs.plan_missing`."""
     from memtui.engine.transfer.repairs import plan_missing
 
     return plan_missing(

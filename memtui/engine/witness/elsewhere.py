@@ -42,7 +42,7 @@ _NAMED = 3
 
 @dataclass(frozen=True, slots=True)
 class Likely:
-    """A memory without a name that is probably about who bears it: how near it is, and the word of the name in it."""
+    """A memory that names a person in part or not at all, probably about them: how near it is, and the word it has."""
 
     memory: Memory
     similarity: float | None
@@ -53,7 +53,7 @@ class Likely:
 def likely_about(
     engine: Engine, ids: Sequence[str], name: str, cancel: CancelToken | None = None
 ) -> tuple[Likely, ...]:
-    """The memories that are probably about who is named in these, and are none of them.
+    """Return memories that are probably about the person named in `ids`, those themselves left out.
 
     Those that hold one word of the `name` come first (at most 30 for each word), then those near in meaning to one
     of the first 25 of `ids`, the nearest first.

@@ -33,7 +33,7 @@ class GotTurn:
 
 @dataclass(frozen=True, slots=True)
 class Got:
-    """What is known of one memory. No turns: not recorded, which is not the same as never."""
+    """The turns that got one memory, as far as they are recorded: none recorded does not mean never."""
 
     turns: tuple[GotTurn, ...] = ()
     """Oldest first; at least these."""

@@ -87,7 +87,7 @@ def read_mend(words: str) -> Mend:
 
 
 def usual_mends(reach: Reach) -> dict[str, Mend]:
-    """What is proposed unasked: the memory and what says the same go out of use, everything else is left."""
+    """Return the mends proposed at first: the memory and what says the same go out of use, everything else is left."""
     gone = set(reach.removable)
     return {each: Mend("archive" if each in gone else "leave") for each in reach.rows}
 

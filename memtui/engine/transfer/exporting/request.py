@@ -101,7 +101,7 @@ class ExportRequest:
     redact: bool = False
     """Leave the texts out: each becomes its length. For sharing what a store is like, not what is in it."""
     fields: tuple[str, ...] = ()
-    """Fields to write beside id and text, of `export_fields.fields_of`; empty: all of them."""
+    """Fields to write beside id and text, of `rows.fields_of`; empty: all of them."""
     overwrite: bool = False
 
 

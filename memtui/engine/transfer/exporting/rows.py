@@ -154,7 +154,7 @@ _ROW_BYTES = 1_024
 def windows(
     store: Store, catalog: Catalog, positions: NDArray[np.int64], request: ExportRequest
 ) -> Iterator[RowWindow]:
-    """The rows at these places of the catalog. See `ordered.in_order` for what it raises."""
+    """The rows at these places of the catalog. See `in_order` for what it raises."""
     vector = store.dialect.columns.vector if request.vectors else None
     names = [*store.row_columns, *([vector] if vector else [])]
     row_bytes = _ROW_BYTES + (4 * (store.dims or 0) if vector else 0)

@@ -55,7 +55,7 @@ class ReembedJob:
         return f"{uri}{end}"
 
     def estimate(self, new: Embedder, *, ask: bool = True, cancel: CancelToken | None = None) -> Estimate:
-        """What it takes; see `reembed.estimate`."""
+        """What it takes; see `build.estimate`."""
         from memtui.engine.transfer.reembed.build import estimate
 
         return estimate(self.store, new, self.timer, ask=ask, cancel=cancel)
@@ -101,7 +101,7 @@ class ReembedJob:
         *,
         parts: str = "",
     ) -> Reembedded:
-        """Make and verify the second table, of a cluster's `parts` where given; see `reembed.reembed`.
+        """Make and verify the second table, of a cluster's `parts` where given; see `build.reembed`.
 
         A text as `destination` is an address on object storage (`far.reembed_to`). The store is only read.
         """

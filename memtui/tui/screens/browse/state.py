@@ -64,7 +64,7 @@ class EmptyListRemedy:
 
 @dataclass(frozen=True, slots=True)
 class ListAnswer:
-    """What the engine says to a `Wish`: the list, counts by scope without the scope narrowing, ways out."""
+    """What the engine says to a `ListRequest`: the list, counts by scope without the scope narrowing, ways out."""
 
     view: ListView
     scopes: tuple[tuple[str | None, int], ...]

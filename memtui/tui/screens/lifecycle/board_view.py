@@ -65,7 +65,7 @@ IF_MOVED = {
     "unknown": "if swept: the plugin moves tiers only while it dreams",
     "dreaming": "if swept, or if dreaming looks at it (rows of its last two days)",
 }
-"""By `moves.Mover`: on what a dated move between tiers depends."""
+"""By `Mover`: on what a dated move between tiers depends."""
 
 YEAR = 365.25
 

@@ -38,7 +38,7 @@ AT_A_TIME = 20
 
 
 def tell(engine: Engine, trace: Trace, cancel: CancelToken, report: Report) -> None:
-    """Report id to `Told` for every candidate of `trace`, some at a time, in the order of the lists."""
+    """Report id to `CandidateStory` for every candidate of `trace`, some at a time, in the order of the lists."""
     ids = [candidate.id for candidate in trace.candidates]
     results = len(trace.returned)
     for part in (ids[:results], *_parts(ids[results:])):
