@@ -88,6 +88,7 @@ def test_injections_come_from_the_store_alone(run: Run, home: Path, after: Path)
     assert "at least" in run("injections", "--store", after)[1]
 
 
+@pytest.mark.slow
 def test_a_question_is_asked_again_today_and_as_of_its_moment(run: Run, home: Path, after: Path) -> None:
     code, out, err = run("replay", IDS[2], "--store", after, "--turn", 1, "--as-of", "--json")
     assert code == 0, err

@@ -146,6 +146,7 @@ def test_a_store_is_not_made_at_an_address_that_holds_none(tmp_path: Path, memtu
     assert "cannot be made" in err
 
 
+@pytest.mark.slow
 def test_two_consoles_see_and_undo_each_others_changes(
     endpoint: str, tmp_path: Path, memtui: Command
 ) -> None:

@@ -41,7 +41,7 @@ def inputs_of(recorded: dict[str, Any]) -> dict[str, Any]:
     return {**{key: value for key, value in recorded.items() if key not in OUTPUTS}, "steps": steps}
 
 
-@pytest.mark.parametrize("name", thinned(RECORDED, 3))
+@pytest.mark.parametrize("name", thinned(RECORDED, 6))
 def test_the_scenario_is_equal(name: str) -> None:
     recorded = RECORDED[name]
     ours = replay(inputs_of(recorded), prototypes=read_prototypes(FILE))

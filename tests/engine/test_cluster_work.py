@@ -139,7 +139,14 @@ def test_a_pass_that_is_of_something_else_does_not_count(tmp_path: Path, shared:
         plan_doctor(shared.store, tmp_path / "plan")
 
 
-@pytest.mark.parametrize(("wanted", "across"), [("", False), ("", True), ("scope:agent:a1", False)])
+@pytest.mark.parametrize(
+    ("wanted", "across"),
+    [
+        ("", False),
+        pytest.param("", True, marks=pytest.mark.slow),
+        pytest.param("scope:agent:a1", False, marks=pytest.mark.slow),
+    ],
+)
 def test_pairs_that_workers_find_make_the_same_clusters(
     tmp_path: Path, shared: Engine, wanted: str, across: bool
 ) -> None:

@@ -63,6 +63,7 @@ def test_rows_are_folded_by_share_and_number(indexed: int, beside: int, single: 
     assert wants_fold(indexed, beside, single=single) is wanted
 
 
+@pytest.mark.slow
 def test_single_writes_fold_now_and_then_and_a_batch_at_its_end(tmp_path: Path) -> None:
     create_empty(tmp_path / "store", BUNDLED_DIMS)
     engine = opened(tmp_path / "store", tmp_path / "state")

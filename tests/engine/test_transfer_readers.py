@@ -78,6 +78,7 @@ def test_a_new_format_is_one_file(tmp_path: Path) -> None:
     assert detect(source).format.name == "markdown", "without that file it is a list like any other"
 
 
+@pytest.mark.slow
 def test_the_names_that_may_be_given_are_those_of_the_files(tmp_path: Path) -> None:
     source = tmp_path / "mine.txt"
     source.write_text("DIARY\n* Mara likes her tea without sugar\n")

@@ -210,6 +210,7 @@ def test_a_named_version_keeps_a_line_of_its_own_among_folded_injections(tmp_pat
     assert len([each for each in time_line(store, None) if each.writer == "injection"]) == 1
 
 
+@pytest.mark.slow
 def test_what_a_prune_cannot_remove_yet_is_said_with_its_day(tmp_path: Path) -> None:
     folder = tmp_path / "lancedb-pro"
     planted.PLANTED["D2"][1](folder)

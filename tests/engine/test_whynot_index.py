@@ -81,7 +81,7 @@ def exactly(engine: Engine, trace: Trace) -> Trace:
         pytest.param("pro/tool", "lossy", marks=pytest.mark.slow),
         pytest.param("pro/agent", "lossy", marks=pytest.mark.slow),
         pytest.param("memtui", "lossy", marks=pytest.mark.slow),
-        ("memory-lancedb", "lossy_by_distance"),
+        pytest.param("memory-lancedb", "lossy_by_distance", marks=pytest.mark.slow),
         pytest.param("mem-engine", "lossy_by_distance", marks=pytest.mark.slow),
     ],
 )

@@ -120,6 +120,7 @@ def test_the_log_of_injections_reads_only_what_is_new_and_outlives_the_versions(
     assert b"Kenji" not in kept
 
 
+@pytest.mark.slow
 def test_a_history_without_manifests_that_tell_is_compared_row_by_row(
     recorded: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

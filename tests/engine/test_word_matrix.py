@@ -23,7 +23,7 @@ from memtui.engine.store.snapshot import Snapshot
 from memtui.engine.store.sql import is_in
 from memtui.engine.store.table import Store
 from memtui.engine.store.word_matrix import splitter
-from tests.conftest import NOW_MS
+from tests.conftest import NOW_MS, thinned
 from tests.engine.pro_store import row, write_store
 from tests.quality import dialogues, languages
 
@@ -229,7 +229,7 @@ def test_the_tree_of_a_keyword_score_is_told_beside_the_index_and_adds_up(tmp_pa
         assert tree.adds_up
 
 
-@pytest.mark.parametrize("most", [word_matrix.MOST_ROWS, 60])
+@pytest.mark.parametrize("most", thinned([word_matrix.MOST_ROWS, 60], 2))
 def test_who_reads_some_rows_gets_the_scores_of_a_table_of_these_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:

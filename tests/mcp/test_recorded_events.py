@@ -179,7 +179,7 @@ def service() -> Iterator[Loopback]:
         yield running
 
 
-@pytest.mark.parametrize("name", thinned(RECORDED, 3))
+@pytest.mark.parametrize("name", thinned(RECORDED, 6))
 async def test_the_recording_is_equal_through_the_door(name: str, tmp_path: Path, service: Loopback) -> None:
     recorded = RECORDED[name]
     stage = Stage(recorded, tmp_path, service)

@@ -19,6 +19,7 @@ from memtui.mcp.server import make_server
 from memtui.paths import clients_file
 from memtui.tui.paint.glyphs import UNICODE
 from memtui.tui.screens.agents import reading, view
+from memtui.tui.screens.agents import screen as agents_screen
 from memtui.tui.screens.agents.screen import AgentsScreen
 from memtui.tui.screens.agents.state import AgentsState, PlannedRights, key_of
 from memtui.tui.screens.capture.screen import CaptureScreen
@@ -61,6 +62,12 @@ async def home(tmp_path: Path, empty_store: Path) -> Path:
     assert place is not None
     CallJournal(place).path.unlink()
     return tmp_path
+
+
+@pytest.fixture
+def quick_feed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A look at the journal of calls ten times a second."""
+    monkeypatch.setattr(agents_screen, "POLL_S", 0.1)
 
 
 def engine_of(home: Path, *, writable: bool = False, now: int = NOW_MS) -> Engine:
@@ -172,6 +179,7 @@ async def test_a_call_that_was_cut_off_stands_in_the_feed_without_an_answer(
         check_golden(f"agents-unanswered-{size[0]}x{size[1]}", text)
 
 
+@pytest.mark.usefixtures("quick_feed")
 async def test_a_call_that_comes_is_seen_and_a_feed_that_stands_still_keeps_its_place(home: Path) -> None:
     await called(home, "main", "memory_list", 60_000)
     async with running(engine_of(home)) as (app, pilot):
@@ -184,7 +192,7 @@ async def test_a_call_that_comes_is_seen_and_a_feed_that_stands_still_keeps_its_
         assert screen.state.chosen.client == "mcp:ops"  # the cursor was at the top
         await press(pilot, "F")
         await called(home, "ops", "memory_health", 10_000)
-        await pilot.pause(2.5)
+        await pilot.pause(5 * agents_screen.POLL_S)
         assert len(screen.state.calls or ()) == 2
         await press(pilot, "F")
         await until(pilot, lambda: len(screen.state.calls or ()) == 3)
@@ -197,6 +205,7 @@ async def test_a_call_that_comes_is_seen_and_a_feed_that_stands_still_keeps_its_
         assert [each.tool for each in screen_of(app).state.shown] == ["memory_list"]
 
 
+@pytest.mark.usefixtures("quick_feed")
 async def test_what_an_agent_stores_beside_the_console_is_shown_and_gone_when_it_is_gone(home: Path) -> None:
     """The console stands at an older version of the store until it is told to read again."""
     said = "The gangway of the ferry is oiled on Mondays"
@@ -240,6 +249,7 @@ async def test_every_panel_has_its_title_however_the_terminal_became_as_large_as
             assert all(titles(app).values()), (size, titles(app))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", EACH_SIZE, ids=SIZE_NAMES)
 async def test_the_documents_that_answers_consult_are_listed(home: Path, size: tuple[int, int]) -> None:
     notes = home / "notes"
@@ -277,6 +287,7 @@ async def test_a_call_opens_in_recall_as_its_agent_or_in_capture(home: Path) -> 
         assert app.screen.state.trace is not None or app.screen.state.talks
 
 
+@pytest.mark.slow
 async def test_words_that_are_not_kept_are_said_to_be_so(home: Path) -> None:
     await called(home, "main", "memory_search", 30_000, query="bastion port")
     place = engine_of(home).state_place

@@ -123,6 +123,7 @@ async def test_who_reads_what(home: Path, size: tuple[int, int]) -> None:
         assert "openclaw.json has no" in text
 
 
+@pytest.mark.slow
 async def test_a_sentence_of_the_palette_ends_on_the_agent_or_the_scope_it_names(home: Path) -> None:
     async with running(engine_of(home)) as (app, pilot):
         for said, view_shown, there in (

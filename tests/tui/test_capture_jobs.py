@@ -113,6 +113,7 @@ async def test_a_job_is_looked_at_applied_and_taken_back(engine, job, action, to
         await written_and_back(app, pilot, engine, action)
 
 
+@pytest.mark.slow
 async def test_a_reflection_is_asked_for_applied_and_taken_back(engine, monkeypatch):
     def report(request: Request) -> Any:
         assert "latched" in json.dumps(request.body)

@@ -74,6 +74,7 @@ async def test_a_conversation_is_kept_run_beside_the_questions_opened_removed_an
         assert len(opened.state.trace.texts) == len(screen.state.trace.texts)
 
 
+@pytest.mark.slow
 async def test_what_was_refused_is_not_expected_and_another_memory_is_said_to_be_off(engine):
     async with running(engine, (120, 36)) as (app, pilot):
         screen = await pasted(app, pilot)

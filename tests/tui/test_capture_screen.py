@@ -345,6 +345,7 @@ async def test_the_funnel_counts_every_conversation_of_the_list(engine, tmp_path
         assert [each.kept for each in screen.state.talks] == [1, 3]
 
 
+@pytest.mark.slow
 async def test_a_job_is_looked_at_applied_and_taken_back(engine):
     for words in ("I prefer dark roast coffee.", "I prefer light roast coffee."):
         context = engine.capture_context()

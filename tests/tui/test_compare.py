@@ -311,6 +311,7 @@ async def test_an_older_side_is_told_and_asked_again(demo_store: Path, tmp_path:
         assert said not in screen_text(app)
 
 
+@pytest.mark.slow
 async def test_a_memory_of_a_scope_that_one_side_does_not_read_was_not_lost_by_its_search(
     demo_engine: Engine,
 ) -> None:

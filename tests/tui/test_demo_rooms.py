@@ -69,6 +69,7 @@ async def test_recall_audit_and_capture_have_something_to_show(environ: dict[str
         await until(pilot, lambda: "kept 1" in screen_text(app))
 
 
+@pytest.mark.slow
 async def test_what_was_asked_before_is_offered_before_the_demo_s_own(
     environ: dict[str, str], tmp_path: Path
 ):

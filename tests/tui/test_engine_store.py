@@ -88,6 +88,7 @@ async def test_the_chooser_of_scopes_says_what_the_policy_does(engine: Engine) -
         assert "kornfeld" in screen_text(app)
 
 
+@pytest.mark.slow
 async def test_what_if_says_which_scopes_are_searched(engine: Engine) -> None:
     async with recalling(engine, (120, 36), QUESTION, "mem-engine") as (app, pilot, _screen):
         await press(pilot, "p")

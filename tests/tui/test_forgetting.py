@@ -129,6 +129,7 @@ async def test_from_20_on_the_count_has_to_be_typed(tmp_path):
         assert rows_of(store).num_rows == 0
 
 
+@pytest.mark.slow
 async def test_a_dropped_row_stays_with_its_mirror_line(tmp_path):
     store, mirror = mirrored_store(tmp_path)
     async with browsing(store) as (app, pilot):
@@ -147,6 +148,7 @@ async def test_a_dropped_row_stays_with_its_mirror_line(tmp_path):
     assert "Note number 0" in mirror.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 async def test_dropping_every_row_leaves_nothing_to_apply(tmp_path):
     store = pro_store(tmp_path / "store")
     version = version_of(store)

@@ -324,6 +324,7 @@ async def test_a_version_is_named_asked_copied_and_brought_back(
         assert "asked" in screen_text(app)
 
 
+@pytest.mark.slow
 async def test_a_whole_restore_asks_the_cases_before_and_after_and_leaves_a_receipt(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -20,7 +20,7 @@ from memtui.tui.dialogs.choose_one import ChooseOne
 from memtui.tui.messages import ShowEntry
 from memtui.tui.screens.journal.narrowing import began
 from memtui.tui.screens.journal.screen import JournalScreen, TimelineRows
-from tests.conftest import NOW_MS
+from tests.conftest import NOW_MS, thinned
 from tests.engine.curate_world import curator, row_of, rows_of, same_rows, version_of
 from tests.tui.driving import SIZES, check_golden, press, screen_text, settle, type_text
 from tests.tui.test_changing import _other_program, browsing, pro_store, said, steps
@@ -245,7 +245,7 @@ async def test_opening_the_same_store_again_lets_go_of_the_old_one(tmp_path):
         assert [each.entry for each in after.curate.journal()] == [4, 3, 2, 1]
 
 
-@pytest.mark.parametrize("where", ["at start", "in the journal"])
+@pytest.mark.parametrize("where", thinned(["at start", "in the journal"], 2))
 async def test_a_change_that_was_cut_off_can_be_left_as_it_is(tmp_path, where):
     store = pro_store(tmp_path / "store")
     cut_off(store, written=True)

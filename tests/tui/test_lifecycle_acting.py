@@ -86,6 +86,7 @@ async def test_the_cases_are_asked_again_for_another_horizon_and_for_tried_setti
         await until(pilot, lambda: "unchanged" in screen_text(app))
 
 
+@pytest.mark.slow
 async def test_a_sweep_is_taken_back_where_it_was_made(writable: Engine):
     async with running(writable) as (app, pilot):
         await go(pilot, "A")
@@ -120,6 +121,7 @@ async def test_a_decision_is_taken_back_in_a_store_that_is_only_read(
         assert (state.card, state.review.waiting, state.review.settled) == (first, waiting, 0)
 
 
+@pytest.mark.slow
 async def test_what_was_written_in_the_review_is_taken_back_with_its_decision(writable: Engine):
     async with running(writable) as (app, pilot):
         await go(pilot, "W")

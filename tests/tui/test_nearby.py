@@ -61,6 +61,7 @@ async def test_a_dialog_where_there_is_no_room_shows_one_of_them(store, size):
         assert detail.memory.id == name(4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [pytest.param((120, 36), marks=pytest.mark.slow), (200, 50)])
 async def test_a_merge_with_a_neighbour_and_its_undo(store, size):
     before = rows_of(store)

@@ -163,6 +163,7 @@ async def test_an_agent_is_its_effective_scopes(demo_engine: Engine) -> None:
         assert "searched again" in screen_text(app) or "in," in screen_text(app)
 
 
+@pytest.mark.slow
 async def test_an_older_version_is_asked_and_a_cleaned_one_says_so(tmp_path: Path) -> None:
     folder = write_store(tmp_path / "store", [row("old", "The gateway port is 8080", (1, 0))], dims=2)
     table = lancedb.connect(folder).open_table("memories")

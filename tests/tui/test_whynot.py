@@ -153,6 +153,7 @@ async def test_a_change_of_the_memory_is_looked_at_made_and_asked_again(tmp_path
         assert app.screen is recall
 
 
+@pytest.mark.slow
 async def test_a_remedy_on_the_memory_is_looked_for_and_staged_by_one_key(tmp_path: Path) -> None:
     world = healthy(3)
     world.change(metadata={"state": "pending"})
@@ -195,6 +196,7 @@ async def test_a_remedy_on_the_memory_is_looked_for_and_staged_by_one_key(tmp_pa
         assert why.state.remedies is None  # they were of the answer before
 
 
+@pytest.mark.slow
 async def test_escape_stops_the_trying_of_remedies(
     demo_engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
