@@ -431,7 +431,13 @@ class ChangeRequests(Widget):
         from memtui.tui.dialogs.unlock import unlocked
 
         deed = f"apply {counted(change_count(planned), 'change')}" if change_count(planned) else "settle it"
-        unlocked(self, deed, lambda: self._write_now(planned, confirmed), lambda: self._show(planned, ()))
+        unlocked(
+            self,
+            deed,
+            lambda: self._write_now(planned, confirmed),
+            lambda: self._show(planned, ()),
+            for_good=planned.shrinks,
+        )
 
     def _write_now(self, planned: ChangeSet, confirmed: bool) -> None:
         asked = self._asked

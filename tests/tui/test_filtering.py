@@ -20,6 +20,7 @@ from memtui.tui.screens.browse.filter_text import (
     toggled,
     trouble_of,
     without,
+    without_last,
 )
 from memtui.tui.screens.browse.memory_row import found_text, two_lines
 from memtui.tui.screens.browse.scope_pane import outline, scope_kind
@@ -33,6 +34,7 @@ from memtui.tui.screens.browse.state import (
     with_scopes,
 )
 from memtui.tui.screens.browse.view import answer
+from tests.tui.driving import press, running, type_text, until
 from tests.tui.memory_engine import MemoryEngine
 
 
@@ -241,3 +243,30 @@ def test_a_text_of_two_lines_loses_nothing_between_them(width):
             assert whole.strip() == text
     head, rest = two_lines(text, 20, 24, match_pattern("closed"), UNICODE)
     assert "closed" in head + rest
+
+
+@pytest.mark.parametrize(
+    ("text", "finished"),
+    [
+        ("tier:", ""),
+        ("port tier:", "port"),
+        ("tier:core,", "tier:core"),
+        ("port tier:core,", "port tier:core"),
+        ('"unclosed tier:', None),
+        ("sco", ""),
+    ],
+)
+def test_what_is_still_being_written_is_left_out(text, finished):
+    assert without_last(text) == finished
+
+
+async def test_under_an_unfinished_term_stand_the_rows_of_what_is_finished(keyword_engine):
+    """Not those of a letter that was typed so slowly that it was asked for."""
+    async with running(keyword_engine) as (app, pilot):
+        await press(pilot, "2", "slash")
+        await type_text(pilot, "kafka t")
+        await until(pilot, lambda: app.screen.wish.query.filter == "kafka t")
+        await type_text(pilot, "ier:")
+        await until(pilot, lambda: app.screen.wish.query.filter == "kafka")
+        await type_text(pilot, "core")
+        await until(pilot, lambda: app.screen.wish.query.filter == "kafka tier:core")

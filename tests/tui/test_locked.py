@@ -179,6 +179,10 @@ def test_every_preview_is_held_to_telling_what_the_agent_would_read() -> None:
         assert "tells_consequences(app" in text or "in_words(app" in text, file
 
 
+FOR_GOOD = ("mend.every-trace", "mend.past")
+"""What has no way back, and says so where the store is unlocked for it."""
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("recipes", [BROWSE, ELSEWHERE], ids=["browse", "elsewhere"])
 async def test_every_action_that_writes_ends_on_a_preview_and_then_on_the_unlock(
@@ -201,6 +205,7 @@ async def test_every_action_that_writes_ends_on_a_preview_and_then_on_the_unlock
                 await press(pilot, apply)
             assert isinstance(app.screen, Unlock), f"{id}\n{screen_text(app)}"
             assert "--rw" not in screen_text(app)
+            assert ("it goes for good" in screen_text(app)) is (id in FOR_GOOD), id
             await press(pilot, "n")
             while len(app.screen_stack) > 1:
                 app.screen.dismiss(None)

@@ -25,11 +25,17 @@ if TYPE_CHECKING:
 
 
 def unlocked(
-    node: MessagePump, deed: str, then: Callable[[], None], otherwise: Callable[[], None] | None = None
+    node: MessagePump,
+    deed: str,
+    then: Callable[[], None],
+    otherwise: Callable[[], None] | None = None,
+    *,
+    for_good: bool = False,
 ) -> None:
     """Call `then` when the open store may be written: at once, or once a person has unlocked it for the session.
 
-    `deed` is what is to be done, "apply 3 changes"; `otherwise` is called when it stays locked.
+    `deed` is what is to be done, "apply 3 changes"; `otherwise` is called when it stays locked; `for_good` says that
+    the deed cannot be taken back.
     """
     session = host(node).session
     engine, info = session.engine, session.info
@@ -46,7 +52,7 @@ def unlocked(
         elif otherwise is not None:
             otherwise()
 
-    node.app.push_screen(Unlock(engine, info, deed), answered)
+    node.app.push_screen(Unlock(engine, info, deed, for_good), answered)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +81,7 @@ Fact = tuple[str, str, str]
 """Name, sentence, style."""
 
 
-def facts(engine: Engine, info: StoreInfo, around: Around | None) -> list[Fact]:
+def facts(engine: Engine, info: StoreInfo, around: Around | None, *, for_good: bool = False) -> list[Fact]:
     """What a person should know before the store is unlocked, or why it cannot be."""
     found, access = engine.found, engine.curate.access
     rows: list[Fact] = [
@@ -110,12 +116,11 @@ def facts(engine: Engine, info: StoreInfo, around: Around | None) -> list[Fact]:
             ("journal", f"{said} cut off in the middle; the Journal finishes or undoes it.", "$stale")
         )
     rows.append(("beside it", access.reason, "$stale" if access.warning else "$foreground"))
+    later = "Each change is an entry of the Journal; all but what is removed for good can be taken back."
     rows.append(
-        (
-            "way back",
-            "Each change is an entry of the Journal; all but what is removed for good can be taken back.",
-            "$dim",
-        )
+        ("way back", "None from this: it goes for good.", "bold $stale")
+        if for_good
+        else ("way back", later, "$dim")
     )
     return rows
 
@@ -136,14 +141,14 @@ def _runs(engine: Engine, around: Around | None) -> tuple[str, str]:
 class UnlockRows(RowList):
     """The facts, line by line."""
 
-    def __init__(self, engine: Engine, info: StoreInfo) -> None:
+    def __init__(self, engine: Engine, info: StoreInfo, *, for_good: bool = False) -> None:
         super().__init__()
-        self._engine, self._info = engine, info
+        self._engine, self._info, self._for_good = engine, info, for_good
         self.around: Around | None = None
 
     def paint(self, width: int) -> Sequence[Row]:
         rows = [Row((Content(),))]
-        for name, sentence, style in facts(self._engine, self._info, self.around):
+        for name, sentence, style in facts(self._engine, self._info, self.around, for_good=self._for_good):
             for at, line in enumerate(Content.styled(sentence, style).wrap(max(20, width - 14))):
                 rows.append(Row((Content.assemble((f"  {name if at == 0 else '':<11}", "$dim"), line),)))
         return rows
@@ -158,16 +163,16 @@ class Unlock(QuickModal[bool | None]):
     """
     BINDINGS = bindings("unlock")
 
-    def __init__(self, engine: Engine, info: StoreInfo, deed: str) -> None:
+    def __init__(self, engine: Engine, info: StoreInfo, deed: str, for_good: bool) -> None:
         super().__init__()
-        self._engine, self._info, self._deed = engine, info, deed
+        self._engine, self._info, self._deed, self._for_good = engine, info, deed, for_good
         self._never = bool(engine.curate.never_because)
         self._calls = EngineCalls(self)
 
     def compose(self) -> ComposeResult:
         name = one_line(self._info.name)
         with Panel(title=f"{name} cannot be written" if self._never else f"Unlock {name}"):
-            yield UnlockRows(self._engine, self._info)
+            yield UnlockRows(self._engine, self._info, for_good=self._for_good)
             yield DialogKeys()
 
     def on_mount(self) -> None:

@@ -31,6 +31,7 @@ from memtui.tui.screens.browse.filter_text import (
     chip_texts,
     coloured,
     completed,
+    without_last,
 )
 from memtui.tui.widgets.text_lines import CleanInput
 
@@ -282,21 +283,27 @@ class FilterBar(Widget):
             return
         self.text = event.value
         self._stop_timers()
+        self.complain(None)
         found = check(self.text)
         if found is None:
-            self.complain(None)
             self._apply = self.set_timer(APPLY_S, lambda: self.post_message(self.Changed(self.text)))
+        elif self.text.endswith((":", "=", ",")):
+            self._finished()
         else:
-            self.complain(None)
-            if self.text.endswith((":", "=", ",")):
-                return  # a value is to come
             self._complain = self.set_timer(COMPLAIN_S, lambda: self.complain(found))
+
+    def _finished(self) -> None:
+        """A value is to come: the rows are those of what stands before it, not of a letter that was typed slowly."""
+        rest = without_last(self.text)
+        if rest is not None:
+            self._apply = self.set_timer(APPLY_S, lambda: self.post_message(self.Changed(rest)))
 
     @on(FilterInput.Unfinished)
     def _unfinished(self, event: FilterInput.Unfinished) -> None:
         event.stop()
         self._stop_timers()
         self.complain(None)
+        self._finished()
 
     @on(FilterInput.Recalled)
     def _recalled(self, event: FilterInput.Recalled) -> None:

@@ -60,6 +60,17 @@ def check(text: str) -> FilterProblem | None:
     return None
 
 
+def without_last(text: str) -> str | None:
+    """The filter without what is still being written: the `tier:` of "port tier:", the comma of "tier:core,".
+
+    None where the rest is no filter either.
+    """
+    rest = text.rstrip(",")
+    if rest == text or check(rest) is not None:
+        rest = text[: text.rfind(" ") + 1].strip()
+    return rest if check(rest) is None else None
+
+
 def terms(text: str) -> frozenset[str]:
     """The single values that the filter asks for: `tier:core,working` is two. The side panel marks them."""
     try:
