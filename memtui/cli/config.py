@@ -227,7 +227,7 @@ def _flown(
     last = explain.asked_last(engine, history)
     with shown(sys.stderr) as on_progress:
         return fly(
-            config, changes, [*of_cases(cases), *last], engine.bench(), engine.default_recipe,
+            config, changes, [*of_cases(cases), *last], engine.recall_context(), engine.default_recipe,
             ask_provider=args.ask, on_progress=on_progress,
         )  # fmt: skip
 

@@ -215,7 +215,7 @@ def _rehearsed(engine: Engine, embedder: Embedder, args: argparse.Namespace) -> 
             embedder,
             cases,
             recipe=engine.default_recipe,
-            bench=engine.bench(),
+            context=engine.recall_context(),
             last=last,
             sample=args.sample,
             on_progress=on_progress,

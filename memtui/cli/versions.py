@@ -340,7 +340,7 @@ def _whole(args: argparse.Namespace, engine: Engine, number: int) -> int:
             fix="Name the ids to bring back, or repeat with --yes; nothing was changed.",
         )
     receipt = maintain(
-        engine.store, engine.curate.bench, steps,
+        engine.store, engine.curate.applier, steps,
         confirmed=True, planned_on=planned.newest, ask=before_and_after(args, engine),
     )  # fmt: skip
     if args.json:

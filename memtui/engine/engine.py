@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from memtui.engine.capture.recipes.base import CaptureContext
     from memtui.engine.catalog.catalog import Catalog
     from memtui.engine.catalog.similar import Neighbour
-    from memtui.engine.changes.facade import Curator
+    from memtui.engine.changes.curator import Curator
     from memtui.engine.changes.fields import Field
     from memtui.engine.discovery.target import NamesStore, Target
     from memtui.engine.discovery.types import FoundStore
@@ -429,7 +429,7 @@ class Engine:
     @cached_property
     def curate(self) -> Curator:
         """Plans, applies and takes back changes; applying needs an engine that was opened `writable`."""
-        from memtui.engine.changes.facade import Curator
+        from memtui.engine.changes.curator import Curator
 
         return Curator(
             self._store,
@@ -485,7 +485,7 @@ class Engine:
 
         if not request.recipe:
             request = replace(request, recipe=self.default_recipe)
-        return recall(request, self.bench(), on_stage=on_stage, cancel=cancel)
+        return recall(request, self.recall_context(), on_stage=on_stage, cancel=cancel)
 
     def read_ahead(self, request: RecallRequest, cancel: CancelToken) -> None:
         """Load what the first question like `request` would wait for. No model is asked, nothing is written."""
@@ -493,9 +493,9 @@ class Engine:
 
         if not request.recipe:
             request = replace(request, recipe=self.default_recipe)
-        read_ahead(request, self.bench(), cancel)
+        read_ahead(request, self.recall_context(), cancel)
 
-    def bench(self) -> RecallContext:
+    def recall_context(self) -> RecallContext:
         """Return what a recall works with as of now: store, embedder, settings, access."""
         from memtui.engine.providers.embedder import NoEmbedder, question_vector
         from memtui.engine.providers.static_embedder import BUNDLED

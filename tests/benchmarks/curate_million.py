@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from memtui.engine.changes.facade import Curator
+from memtui.engine.changes.curator import Curator
 from memtui.engine.providers.embedder import NoEmbedder
 from memtui.engine.store import sql
 from memtui.engine.store.open import open_store

@@ -28,7 +28,9 @@ def peak_mb() -> float:
 def use_recall(folder: Path, rows: int, dims: int) -> dict[str, Any]:
     """Questions of the recipe `memtui` beside one product of numpy over as many vectors."""
     engine = opened(folder)
-    bench = replace(engine.bench(), embed=lambda text: question_vector(text, dims).astype(np.float32))
+    bench = replace(
+        engine.recall_context(), embed=lambda text: question_vector(text, dims).astype(np.float32)
+    )
     asked = [RecallRequest(query=text, recipe="memtui") for text in QUESTIONS]
     first = spent(lambda: recall(asked[0], bench))
     ours = [spent(partial(recall, each, bench)) for each in asked * 5]

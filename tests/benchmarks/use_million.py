@@ -58,7 +58,7 @@ def use_recall(engine: Engine) -> dict[str, Any]:
     from memtui.engine.recall.answer import recall
 
     dims = engine.store.dims or 1
-    bench = replace(engine.bench(), embed=lambda text: question_vector(text, dims))
+    bench = replace(engine.recall_context(), embed=lambda text: question_vector(text, dims))
     found: dict[str, Any] = {
         "pass": spent(lambda: once_through(engine)),
         "first": [],

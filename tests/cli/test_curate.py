@@ -302,7 +302,7 @@ def test_an_interrupted_entry_can_be_left_as_it_is(db: Path, capsys: Capture) ->
 
     folder = db.parent / "again" / "db"
     store, _ = changed_again(folder)
-    state = store.bench.journal.path
+    state = store.applier.journal.path
     store.close()
     there = state_dir() / "curate" / state.parent.name
     shutil.copytree(state.parent, there, dirs_exist_ok=True)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from memtui.engine.changes.facade import Curator
+from memtui.engine.changes.curator import Curator
 from memtui.engine.providers.embedder import Embedder, NoEmbedder
 from memtui.engine.store.open import open_store
 from tests.conftest import NOW_MS, ROOT

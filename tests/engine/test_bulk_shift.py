@@ -194,5 +194,5 @@ def test_what_the_journal_keeps_in_part_cannot_be_made_again(engine: Engine, tmp
     number = engine.curate.entry(entry)[0]
     before = tree_hash(tmp_path / "store")
     with pytest.raises(RefusedError, match="keeps only id, text and scope"):
-        bulk_shift.find_bulk(number, engine.curate.bench.journal, engine.store.writer(), "after")
+        bulk_shift.find_bulk(number, engine.curate.applier.journal, engine.store.writer(), "after")
     assert tree_hash(tmp_path / "store") == before

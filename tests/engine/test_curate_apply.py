@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memtui.engine.changes.apply import ConflictError
-from memtui.engine.changes.facade import Curator
+from memtui.engine.changes.curator import Curator
 from memtui.engine.changes.write_access import access_to
 from memtui.engine.core.errors import RefusedError, UsageError
 from memtui.engine.dialects.memory_lancedb_pro import pro

@@ -10,7 +10,7 @@ import pytest
 
 from memtui.engine.changes.applied_state import AppliedState
 from memtui.engine.changes.apply import Applier
-from memtui.engine.changes.facade import Curator
+from memtui.engine.changes.curator import Curator
 from memtui.engine.changes.materialize import materialise
 from memtui.engine.core.errors import MemtuiError, RefusedError
 from memtui.engine.store.open import open_store
@@ -93,15 +93,15 @@ def cut_off(folder: Path, *, committed: bool) -> tuple[Curator, int]:
     write_table(folder, [pro_row(1), pro_row(2)])
     store = curator(folder)
     planned = store.edit([uuid(1), uuid(2)], {"scope": "agent:main", "tier": "core"})
-    bench: Applier = store.bench
-    version = bench.writer.newest()
-    material = materialise(planned, bench.writer.rows(planned.ids), bench.writer.dialect, trusted=False)
-    entry = bench.journal.intend(
+    applier: Applier = store.applier
+    version = applier.writer.newest()
+    material = materialise(planned, applier.writer.rows(planned.ids), applier.writer.dialect, trusted=False)
+    entry = applier.journal.intend(
         time_ms=1, action="edit", title=planned.title, changes=planned.changes, images=material.images,
         version_before=version,
     )  # fmt: skip
     if committed:
-        bench.writer.commit(material.updates, material.adds, material.deletes)
+        applier.writer.commit(material.updates, material.adds, material.deletes)
     return curator(folder), entry
 
 
@@ -159,7 +159,7 @@ def test_what_was_changed_again_since_is_said_so(tmp_path: Path) -> None:
 
 def test_an_entry_that_is_being_written_is_not_interrupted(tmp_path: Path) -> None:
     store, _ = cut_off(tmp_path / "db", committed=False)
-    with store.bench.gatekeeper.hold():
+    with store.applier.gatekeeper.hold():
         assert curator(tmp_path / "db").interrupted() == []
     assert len(store.interrupted()) == 1
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from memtui.engine.changes.facade import Curator
+from memtui.engine.changes.curator import Curator
 from memtui.engine.core.errors import RefusedError, UsageError
 from memtui.engine.store.open import open_store
 from tests.engine.curate_world import curator, file_formats, row_of, rows_of, same_rows, version_of

@@ -168,7 +168,7 @@ def test_a_closed_engine_lets_go_of_its_journal(tmp_path: Path) -> None:
         return open_engine(folder, now=lambda: NOW_MS, environ={}, cwd=tmp_path, writable=True, state=state)
 
     with opened() as engine:
-        journal = engine.curate.bench.journal
+        journal = engine.curate.applier.journal
         write(journal, "one")
     engine.close()
     assert not Path(f"{journal.path}-wal").exists()

@@ -434,13 +434,13 @@ def test_a_maintenance_says_what_it_does_to_the_cases_and_keeps_it_in_its_receip
     vector = tuple(planted.word_vector(planted.text_of(77)))
     cases = [Case("1", planted.text_of(77), expected=(key_of(77),), query_vector=vector, everyone=True)]
     ask = asking(engine, cases, History(tmp_path / "questions.db"))
-    fold = maintain(engine.store, engine.curate.bench, (TableStep("fold"),), confirmed=True, ask=ask)
+    fold = maintain(engine.store, engine.curate.applier, (TableStep("fold"),), confirmed=True, ask=ask)
     assert fold.answers is not None
     assert fold.answers["cases"] == {"cases": 1, "right_before": 1, "right_after": 1, "worse": [], "down": []}
     assert fold.sentence == "1 of 1 case right before, 1 after; every answer is the same"
     back = maintain(
-        engine.store, engine.curate.bench, (TableStep("restore", str(before)), TableStep("index-text")), confirmed=True,
-        ask=ask,
+        engine.store, engine.curate.applier, (TableStep("restore", str(before)), TableStep("index-text")),
+        confirmed=True, ask=ask,
     )  # fmt: skip
     assert back.answers is not None
     assert (back.answers["cases"]["right_before"], back.answers["cases"]["right_after"]) == (1, 0)

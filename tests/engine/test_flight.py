@@ -48,7 +48,7 @@ def test_a_plan_is_flown_over_cases_without_writing(tmp_path: Path) -> None:
         state=tmp_path / "state",
     )
     before = tree_hash(tmp_path)
-    found = fly(config, changes, of_cases(cases), engine.bench(), "pro/tool")
+    found = fly(config, changes, of_cases(cases), engine.recall_context(), "pro/tool")
     assert tree_hash(tmp_path) == before
     assert (found.cases, found.failed) == (2, 0)
     assert found.right(False) >= 1
@@ -56,7 +56,7 @@ def test_a_plan_is_flown_over_cases_without_writing(tmp_path: Path) -> None:
     assert found.silent(True) == 2
     assert found.smaller is not None
     assert found.smaller.right >= 1
-    same = fly(config, (), of_cases(cases), engine.bench(), "pro/tool")
+    same = fly(config, (), of_cases(cases), engine.recall_context(), "pro/tool")
     assert not any(each.changed for each in same.questions)
 
 
@@ -101,20 +101,24 @@ def test_a_plan_with_another_model_is_flown_with_its_own_vectors_when_it_may_be_
         changes = plan_changes(config, plan_named(str(file), tmp_path))
         before, trials = tree_hash(tmp_path), tmp_path_factory.mktemp("trials")
         monkeypatch.setattr(tempfile, "tempdir", str(trials))
-        unasked = fly(config, changes, of_cases([case]), engine.bench(), "pro/tool")
+        unasked = fly(config, changes, of_cases([case]), engine.recall_context(), "pro/tool")
         assert not server.requests
         assert any("vectors of today" in each for each in unasked.notes)
-        asked = fly(config, changes, of_cases([case]), engine.bench(), "pro/tool", ask_provider=True)
+        asked = fly(config, changes, of_cases([case]), engine.recall_context(), "pro/tool", ask_provider=True)
         assert (asked.right(False), asked.right(True)) == (0, 1)
         assert any("30 memories were embedded by other-model" in each for each in asked.notes)
         assert tree_hash(tmp_path) == before
         assert list(trials.iterdir()) == []
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(trial_vectors, "MOST", 29)
-            many = fly(config, changes, of_cases([case]), engine.bench(), "pro/tool", ask_provider=True)
+            many = fly(
+                config, changes, of_cases([case]), engine.recall_context(), "pro/tool", ask_provider=True
+            )
         assert any("more than 29" in each for each in many.notes)
         server.by_key = {}
         server.script = [Answer(401, {"error": {"message": "bad key"}})] * 8
-        refused = fly(config, changes, of_cases([case]), engine.bench(), "pro/tool", ask_provider=True)
+        refused = fly(
+            config, changes, of_cases([case]), engine.recall_context(), "pro/tool", ask_provider=True
+        )
         assert any("vectors of today" in each for each in refused.notes)
         assert refused.failed == 0

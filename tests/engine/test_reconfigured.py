@@ -49,7 +49,7 @@ def opened(folder: Path) -> Engine:
 def test_rules_of_the_file_count_after_a_refresh(tmp_path: Path) -> None:
     home(tmp_path, "retrieval: { minScore: 0.2 }, scopes: { agentAccess: { main: ['global'] } }")
     engine = opened(tmp_path)
-    assert engine.bench().base_retrieval == {"minScore": 0.2}
+    assert engine.recall_context().base_retrieval == {"minScore": 0.2}
     assert engine.access.named_agents() == ("main",)
     assert not engine.reconfigured
     curator = engine.curate
@@ -58,10 +58,10 @@ def test_rules_of_the_file_count_after_a_refresh(tmp_path: Path) -> None:
         "retrieval: { minScore: 0.4, hardMinScore: 0.5 }, scopes: { agentAccess: { other: ['global'] } }",
     )
     assert engine.reconfigured
-    assert engine.bench().base_retrieval == {"minScore": 0.2}, "what is open stays until it is asked"
+    assert engine.recall_context().base_retrieval == {"minScore": 0.2}, "what is open stays until it is asked"
     engine.refresh()
     assert not engine.reconfigured
-    assert engine.bench().base_retrieval == {"minScore": 0.4, "hardMinScore": 0.5}
+    assert engine.recall_context().base_retrieval == {"minScore": 0.4, "hardMinScore": 0.5}
     assert engine.access.named_agents() == ("other",)
     assert engine.curate is curator, "what is staged stays"
     assert engine.recall(
@@ -85,7 +85,7 @@ def test_a_configuration_that_cannot_be_read_changes_nothing(tmp_path: Path) -> 
     (tmp_path / ".openclaw" / "openclaw.json").write_text("{ plugins: ")
     engine.refresh()
     assert engine.store.count() == 40
-    assert engine.bench().base_retrieval in ({"minScore": 0.2}, None)
+    assert engine.recall_context().base_retrieval in ({"minScore": 0.2}, None)
 
 
 def test_another_store_is_said_and_this_one_stays_open(tmp_path: Path) -> None:
@@ -112,4 +112,4 @@ def test_a_part_or_a_variable_that_changes_is_seen(name: str, tmp_path: Path) ->
     engine.refresh()
     assert not engine.reconfigured
     if name != ".env":
-        assert engine.bench().base_retrieval == {"minScore": 0.25}
+        assert engine.recall_context().base_retrieval == {"minScore": 0.25}

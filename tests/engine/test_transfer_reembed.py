@@ -309,7 +309,7 @@ def test_a_rehearsal_compares_the_models_and_its_vectors_are_used_again(tmp_path
             EffectQuestion(texts[0], RecallRequest(texts[0])),
         ]
         found = transfer.reembed_job(engine).rehearse(
-            new, cases, recipe=engine.default_recipe, bench=engine.bench(), last=asked
+            new, cases, recipe=engine.default_recipe, context=engine.recall_context(), last=asked
         )
         assert (found.sample, found.rows, found.old, found.new) == (5, 5, BUNDLED, "other-model")
         assert found.report.other is not None

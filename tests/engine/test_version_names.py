@@ -173,7 +173,7 @@ def test_a_prune_says_which_name_is_in_the_way(tmp_path: Path, monkeypatch: pyte
     table_of(folder).tags.create("keep", 3)
     engine = opened(folder)
     with pytest.raises(RefusedError, match=r"keep \(v3\)"):
-        maintain(engine.store, engine.curate.bench, (TableStep("prune"),), confirmed=True)
+        maintain(engine.store, engine.curate.applier, (TableStep("prune"),), confirmed=True)
     patient = patient_of(engine, now_ms=planted.NOW_MS)
     from memtui.engine.health import examine
 

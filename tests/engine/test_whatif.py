@@ -116,7 +116,7 @@ def _without(value: Candidate | Step, left_out: str) -> list[Any]:
 def test_a_thousand_what_ifs_equal_full_recalls(engine: Engine, half: int) -> None:
     """In two halves, which two processes share."""
     rng = random.Random(20260901)
-    ask = Recompute(engine.bench())
+    ask = Recompute(engine.recall_context())
     from_memory = 0
     for n in range(WHAT_IFS):
         if n % 10 == 0:
@@ -138,7 +138,7 @@ def test_rows_that_score_the_same_come_in_the_order_of_a_recall_that_is_made_ane
     texts = [f"proj:atlas port {rng.randint(0, 6)} {'pad ' * rng.randint(0, 3)}" for _ in range(300)]
     made = [row(f"r{n}", text, (1, 0)) for n, text in enumerate(texts)]
     engine = Engine(open_store(write_store(tmp_path / "store", made, dims=2)), now=lambda: NOW_MS)
-    ask = Recompute(engine.bench())
+    ask = Recompute(engine.recall_context())
     trace = engine.recall(RecallRequest("proj:atlas port", recipe="pro/tool", limit=10))
     for pool in (1, 2, 3, 5, 9):
         changes = {"limit": 1, "retrieval.candidatePoolSize": pool}
@@ -149,7 +149,7 @@ def test_rows_that_score_the_same_come_in_the_order_of_a_recall_that_is_made_ane
 
 def test_what_came_from_memory_can_be_asked_on_like_any_other_answer(engine: Engine) -> None:
     asked = RecallRequest(QUESTION, recipe="pro/tool", query_vector=VECTOR, scopes=["global"])
-    ask, trace = Recompute(engine.bench()), engine.recall(asked)
+    ask, trace = Recompute(engine.recall_context()), engine.recall(asked)
     found = what_if(trace, {"limit": 2}, ask)
     assert not found.asked
     wider = {"scopes": None, "retrieval.disableNativeCosine": True}

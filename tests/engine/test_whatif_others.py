@@ -35,7 +35,7 @@ def ask(engine: Engine, recipe: str, query: str) -> Trace:
 @pytest.mark.parametrize("recipe", ["memtui", "mem-engine", "memory-core"])
 def test_what_ifs_of_every_parameter_equal_full_recalls(engine: Engine, recipe: str) -> None:
     rng = random.Random(7)
-    bench = Recompute(engine.bench())
+    bench = Recompute(engine.recall_context())
     turned, moved = set(), 0
     for n in range(WHAT_IFS):
         if n % 12 == 0:

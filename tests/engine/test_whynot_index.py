@@ -72,7 +72,7 @@ def exactly(engine: Engine, trace: Trace) -> Trace:
     assert trace.request is not None
     assert trace.outside is not None
     request = replace(trace.request, now_ms=trace.now_ms, table_version=trace.table_version)
-    return recall(request, engine.bench(), outside=trace.outside.exactly())
+    return recall(request, engine.recall_context(), outside=trace.outside.exactly())
 
 
 @pytest.mark.parametrize(

@@ -185,7 +185,7 @@ def token_table(set_: Set, model: Path, state: Path) -> list[tuple[str, dict[str
         Path(set_.bench.store.uri), now=lambda: NOW_MS, environ={}, cwd=state.parent, state=state
     )
     build(engine, model)
-    bench, out = replace(set_.bench, tokens=engine.bench().tokens), []
+    bench, out = replace(set_.bench, tokens=engine.recall_context().tokens), []
     for late, read in TOKEN_WEIGHTS:
         settings = {"lateWeight": late, "tokenWeight": read}
         answers = [answer(bench, q, "memtui", settings) for q in set_.questions]

@@ -200,7 +200,7 @@ async def test_a_plan_is_turned_looked_at_written_and_taken_back(
         await settle(pilot)
         assert "you restart the gateway" in screen_text(app)
         assert b"minScore: 0.2" in file.read_bytes() or b'"minScore": 0.2' in file.read_bytes()
-        rules = app.session.engine.bench().base_retrieval
+        rules = app.session.engine.recall_context().base_retrieval
         assert rules == {"minScore": 0.2}, "the open store goes by what was written"
         await press(pilot, "u")
         await settle(pilot)
@@ -227,7 +227,7 @@ async def test_a_file_that_somebody_else_changes_is_said_and_read(tmp_path: Path
         await settle(pilot)
         await settle(pilot)
         assert app.session.newer == ""
-        assert app.session.engine.bench().base_retrieval == {"minScore": 0.45}
+        assert app.session.engine.recall_context().base_retrieval == {"minScore": 0.45}
         app.screen.have(cursor="retrieval.minScore", listing=True)
         await settle(pilot)
         assert "0.45" in screen_text(app)

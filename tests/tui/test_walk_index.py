@@ -48,7 +48,7 @@ def missed(engine: Engine) -> tuple[str, str]:
         assert trace.request is not None
         assert trace.outside is not None
         request = replace(trace.request, now_ms=trace.now_ms, table_version=trace.table_version)
-        exact = recall(request, engine.bench(), outside=trace.outside.exactly())
+        exact = recall(request, engine.recall_context(), outside=trace.outside.exactly())
         lost = [each for each in exact.returned if each not in trace.returned]
         if lost:
             return query, lost[0]

@@ -17,7 +17,7 @@ from memtui.engine.core.text import counted
 
 if TYPE_CHECKING:
     from memtui.engine.capture.recipes.base import CaptureContext
-    from memtui.engine.changes.facade import Curator
+    from memtui.engine.changes.curator import Curator
     from memtui.engine.store.table import Store
 
 
@@ -122,9 +122,9 @@ def _streamed(
     if not curator.writable:
         curator.access.require(confirmed=confirmed)
         raise RefusedError("The store is open for reading only.", fix="Open it for writing.")
-    bench = curator.bench
-    bench.access.require(confirmed=confirmed)
-    writer, journal, schema = bench.writer, bench.journal, store.schema
+    applier = curator.applier
+    applier.access.require(confirmed=confirmed)
+    writer, journal, schema = applier.writer, applier.journal, store.schema
     columns = store.dialect.columns
     kept = pa.schema(
         [schema.field(name) for name in (columns.id, columns.text, columns.scope) if name is not None]
@@ -133,14 +133,14 @@ def _streamed(
     def reader(wanted: Any) -> Any:
         return pa.RecordBatchReader.from_batches(wanted, _batches(writes, wanted))
 
-    with bench.gatekeeper.hold() as hold:
+    with applier.gatekeeper.hold() as hold:
         before = writer.newest()
         if writer.schema != schema:
             raise RefusedError(f"{writer.where} has other columns than before.", fix="Capture it again.")
         rows = writer.count()
         hold.check()
         entry = journal.intend(
-            time_ms=bench.now(),
+            time_ms=applier.now(),
             action=ACTION,
             title=title(trace),
             changes=(),

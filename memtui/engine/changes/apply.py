@@ -135,7 +135,11 @@ class Applier:
 
 
 def apply(
-    change_set: ChangeSet, bench: Applier, *, confirmed: bool = False, detail: Mapping[str, Any] | None = None
+    change_set: ChangeSet,
+    applier: Applier,
+    *,
+    confirmed: bool = False,
+    detail: Mapping[str, Any] | None = None,
 ) -> Outcome:
     """Write the set in one commit and one entry of the journal, or nothing at all.
 
@@ -145,7 +149,7 @@ def apply(
     """
     from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
 
-    bench.access.require(confirmed=confirmed)
+    applier.access.require(confirmed=confirmed)
     if change_set.conflicts:
         raise ConflictError(change_set.conflicts)
     if not change_set.changes:
@@ -156,14 +160,14 @@ def apply(
         retry=retry_if_exception_type(CommitConflictError),
         reraise=True,
     )
-    outcome: Outcome = retrying(_once, change_set, bench, detail)
-    bench.journal.tidy()
+    outcome: Outcome = retrying(_once, change_set, applier, detail)
+    applier.journal.tidy()
     return outcome
 
 
-def _once(change_set: ChangeSet, bench: Applier, detail: Mapping[str, Any] | None) -> Outcome:
-    writer, journal = bench.writer, bench.journal
-    with bench.gatekeeper.hold() as hold:
+def _once(change_set: ChangeSet, applier: Applier, detail: Mapping[str, Any] | None) -> Outcome:
+    writer, journal = applier.writer, applier.journal
+    with applier.gatekeeper.hold() as hold:
         before = writer.newest()
         # The plan was made on an older version, perhaps: what is written is made anew from the rows as they are now.
         current, trusted = _current(change_set, writer, before)
@@ -177,14 +181,14 @@ def _once(change_set: ChangeSet, bench: Applier, detail: Mapping[str, Any] | Non
         # The rows as they are stand in the journal before the table changes, so that a kill between the two can be
         # told from the table (`interrupted`) and every commit can be taken back.
         entry = journal.intend(
-            time_ms=bench.now(),
+            time_ms=applier.now(),
             action=change_set.action,
             title=change_set.title,
             changes=change_set.changes,
             images=material.images,
             version_before=before,
             undoes=change_set.undoes,
-            detail=_described(change_set, bench.client, detail),
+            detail=_described(change_set, applier.client, detail),
         )
         after = committed(
             lambda: writer.commit(material.updates, material.adds, material.deletes),
@@ -193,7 +197,7 @@ def _once(change_set: ChangeSet, bench: Applier, detail: Mapping[str, Any] | Non
             journal,
             entry,
         )
-        outcome = _settled(change_set, material, bench, hold, _Commit(entry, before, after, rows))
+        outcome = _settled(change_set, material, applier, hold, _Commit(entry, before, after, rows))
         writer.fold_words(single=True)
         return outcome
 
@@ -261,13 +265,13 @@ def committed(
 
 
 def _settled(
-    change_set: ChangeSet, material: MaterializedRows, bench: Applier, hold: LockHold, done: _Commit
+    change_set: ChangeSet, material: MaterializedRows, applier: Applier, hold: LockHold, done: _Commit
 ) -> Outcome:
     """After the commit: put back what was overtaken, verify, and write into the journal that it is there."""
-    writer, journal = bench.writer, bench.journal
+    writer, journal = applier.writer, applier.journal
     version, warnings = done.after, list(change_set.warnings)
-    if bench.access.warning:
-        warnings.append(bench.access.warning)
+    if applier.access.warning:
+        warnings.append(applier.access.warning)
     repair = overtaken(change_set, material, writer, done.before, done.after)
     if repair is not None:
         if repair.updates is not None or repair.adds is not None or repair.deletes:

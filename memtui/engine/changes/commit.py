@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from memtui.engine.changes.journal import Journal
 
 
-def carry_out(change_set: ChangeSet, bench: Applier, *, confirmed: bool, store: str) -> Outcome:
+def carry_out(change_set: ChangeSet, applier: Applier, *, confirmed: bool, store: str) -> Outcome:
     """Write a change set; a forget also removes mirror lines, and its undo puts them back.
 
     Raises RefusedError for a set that destroys and was not `confirmed`; see `apply` for the rest.
@@ -34,7 +34,7 @@ def carry_out(change_set: ChangeSet, bench: Applier, *, confirmed: bool, store: 
             )
         from memtui.engine.changes.purge_history import apply_past
 
-        return apply_past(change_set, bench, confirmed=confirmed, store=store)
+        return apply_past(change_set, applier, confirmed=confirmed, store=store)
     if change_set.destroys and not confirmed:
         gone = sum(each.op == "delete" for each in change_set.changes) or len(change_set.purges)
         raise RefusedError(
@@ -42,35 +42,35 @@ def carry_out(change_set: ChangeSet, bench: Applier, *, confirmed: bool, store: 
             fix="Look at it with --dry-run, then repeat with --yes.",
         )
     if change_set.bulk is not None and change_set.count:
-        return apply_bulk(change_set, bench, confirmed=confirmed)
+        return apply_bulk(change_set, applier, confirmed=confirmed)
     if change_set.action in ("forget", SEVERAL) and (change_set.destroys or change_set.copies):
         from memtui.engine.changes.forgetting import apply_forget
 
-        return apply_forget(change_set, bench, confirmed=confirmed, store=store)
+        return apply_forget(change_set, applier, confirmed=confirmed, store=store)
     if (
         not change_set.changes
         and not change_set.conflicts
         and (change_set.undoes is not None or change_set.asides)
     ):
         return carry_out_aside(
-            change_set, bench.journal, now_ms=bench.now(), client=bench.client, bench=bench
+            change_set, applier.journal, now_ms=applier.now(), client=applier.client, applier=applier
         )
     outcome = (
-        _with_files(change_set, bench, confirmed)
+        _with_files(change_set, applier, confirmed)
         if change_set.files
-        else apply(change_set, bench, confirmed=confirmed)
+        else apply(change_set, applier, confirmed=confirmed)
     )
     if change_set.undoes is None or outcome.entry is None:
         return outcome
-    return replace(outcome, warnings=(*outcome.warnings, *_mirror_lines(change_set, bench)))
+    return replace(outcome, warnings=(*outcome.warnings, *_mirror_lines(change_set, applier)))
 
 
-def _with_files(change_set: ChangeSet, bench: Applier, confirmed: bool) -> Outcome:
+def _with_files(change_set: ChangeSet, applier: Applier, confirmed: bool) -> Outcome:
     """The rows in one commit; the files are ready beside their places before it, and put there right after it."""
     prepared = _prepared(change_set)
     try:
         detail = {"files": [each.as_json() for each in change_set.files]}
-        outcome = apply(change_set, bench, confirmed=confirmed, detail=detail)
+        outcome = apply(change_set, applier, confirmed=confirmed, detail=detail)
     except BaseException:
         prepared.drop()
         raise
@@ -88,21 +88,21 @@ def _prepared(change_set: ChangeSet) -> PreparedFiles:
 
 
 def carry_out_aside(
-    change_set: ChangeSet, journal: Journal, *, now_ms: int, client: str = "", bench: Applier | None = None
+    change_set: ChangeSet, journal: Journal, *, now_ms: int, client: str = "", applier: Applier | None = None
 ) -> Outcome:
     """Write a set that changes no row: files beside the store, names of versions, copies; one entry of the journal.
 
     An undo of what never reached the table, or is already so, has only the journal to tell, and makes no entry.
-    Names in the table need a `bench`: they are written under the store's own lock.
+    Names in the table need an `applier`: they are written under the store's own lock.
     """
     undone = None if change_set.undoes is None else journal.entry(change_set.undoes)
     if undone is not None and (undone.state == INTERRUPTED or not change_set.asides):
-        there = bench.writer.tags() if bench is not None and change_set.tags else {}
+        there = applier.writer.tags() if applier is not None and change_set.tags else {}
         written = (
             each for each in change_set.tags if not each.before or there.get(each.before) == each.version
         )
         change_set = replace(change_set, tags=tuple(written))  # of what was cut off only what came to be
-        _aside(change_set, bench, warnings := list(change_set.warnings))
+        _aside(change_set, applier, warnings := list(change_set.warnings))
         if undone.state == INTERRUPTED:
             journal.drop(undone.entry)
         elif change_set.action == "undo":
@@ -125,7 +125,7 @@ def carry_out_aside(
         detail=detail,
     )
     try:
-        _aside(change_set, bench, warnings := list(change_set.warnings))
+        _aside(change_set, applier, warnings := list(change_set.warnings))
     except BaseException:
         journal.drop(entry)
         raise
@@ -140,16 +140,16 @@ def carry_out_aside(
     )
 
 
-def _aside(change_set: ChangeSet, bench: Applier | None, warnings: list[str]) -> None:
+def _aside(change_set: ChangeSet, applier: Applier | None, warnings: list[str]) -> None:
     """Files, names and copies of a set; what others changed since is left, and said in `warnings`."""
     prepared = _prepared(change_set)
     try:
-        if change_set.tags and bench is not None:
-            bench.access.require(confirmed=True)
-            with bench.gatekeeper.hold() as hold:
-                bench.writer.newest()
+        if change_set.tags and applier is not None:
+            applier.access.require(confirmed=True)
+            with applier.gatekeeper.hold() as hold:
+                applier.writer.newest()
                 hold.check()
-                write_tags(bench.writer, change_set.tags)
+                write_tags(applier.writer, change_set.tags)
         for each in change_set.removed_copies:
             each.remove()
     except BaseException:
@@ -158,10 +158,10 @@ def _aside(change_set: ChangeSet, bench: Applier | None, warnings: list[str]) ->
     warnings += prepared.take()
 
 
-def _mirror_lines(change_set: ChangeSet, bench: Applier) -> list[str]:
+def _mirror_lines(change_set: ChangeSet, applier: Applier) -> list[str]:
     """Put back, or remove again, the lines that a forget took out of Markdown mirrors."""
-    undone = bench.journal.entry(change_set.undoes or 0)
+    undone = applier.journal.entry(change_set.undoes or 0)
     if change_set.action == "undo":
         return put_back(undone.detail.get("erased", ()))
-    original = bench.journal.entry(undone.undoes) if undone.undoes is not None else undone
+    original = applier.journal.entry(undone.undoes) if undone.undoes is not None else undone
     return take_out(original.detail.get("erased", ()))

@@ -110,7 +110,7 @@ _SHORTEST = 12
 
 def make_receipt(
     change_set: ChangeSet,
-    bench: Applier,
+    applier: Applier,
     texts: Mapping[str, str],
     entry: int | None,
     *,
@@ -125,7 +125,7 @@ def make_receipt(
     `reworded` are the texts before of memories that stay with other words: they are looked for in what is older.
     Of a history that stays only the version `before` is looked at: it holds them, and so may any older one.
     """
-    writer = bench.writer
+    writer = applier.writer
     version = writer.newest()
     pin = writer.at(version)
     ids = [*texts, *change_set.purges]
@@ -144,7 +144,7 @@ def make_receipt(
     return {
         "schema": SCHEMA,
         "entry": entry,
-        "time_ms": bench.now(),
+        "time_ms": applier.now(),
         "store": store,
         "mode": "history shrunk" if change_set.shrinks else "deleted",
         "memories": [
@@ -373,34 +373,40 @@ def name_pattern(name: str) -> str:
     return rf"(?<!\w)(?:{either})(?!\w)"
 
 
-def apply_forget(change_set: ChangeSet, bench: Applier, *, confirmed: bool, store: str) -> Outcome:
+def apply_forget(change_set: ChangeSet, applier: Applier, *, confirmed: bool, store: str) -> Outcome:
     """Delete, erase the mirror lines, shrink when asked, look for what is left, and write the receipt."""
     texts = _texts(change_set)
     reworded = {
         each.id: str(each.before.get("text") or "") for each in change_set.changes if each.op == "edit"
     }
     if change_set.shrinks:
-        require_untagged(bench.writer.tags(), change_set.tags)
-    outcome = apply(change_set, bench, confirmed=confirmed)
+        require_untagged(applier.writer.tags(), change_set.tags)
+    outcome = apply(change_set, applier, confirmed=confirmed)
     ids = [*texts, *change_set.purges]
     if not change_set.shrinks and not texts:
         return outcome
-    bench.access.require(confirmed=confirmed)
-    journal, warnings = bench.journal, list(outcome.warnings)
+    applier.access.require(confirmed=confirmed)
+    journal, warnings = applier.journal, list(outcome.warnings)
     removed, problems = erase((TextCopy(**each) for each in change_set.copies), texts)
     warnings += problems
     version = outcome.version_after
     if removed and outcome.entry is not None and not change_set.shrinks:
         journal.note(outcome.entry, {"erased": removed})
     if change_set.shrinks:
-        with bench.gatekeeper.hold():
-            write_tags(bench.writer, change_set.tags)
-            version = bench.writer.shrink()
-            if bench.writer.traces(ids, []).files:
-                version = bench.writer.shrink(unverified=True)
+        with applier.gatekeeper.hold():
+            write_tags(applier.writer, change_set.tags)
+            version = applier.writer.shrink()
+            if applier.writer.traces(ids, []).files:
+                version = applier.writer.shrink(unverified=True)
         journal.redact([*ids, *reworded])
     receipt = make_receipt(
-        change_set, bench, texts, outcome.entry, store=store, before=outcome.version_before, reworded=reworded
+        change_set,
+        applier,
+        texts,
+        outcome.entry,
+        store=store,
+        before=outcome.version_before,
+        reworded=reworded,
     )
     path = write_receipt(journal.path.parent / "receipts", receipt)
     if not receipt["clean"] and change_set.shrinks:
@@ -408,7 +414,7 @@ def apply_forget(change_set: ChangeSet, bench: Applier, *, confirmed: bool, stor
     return replace(
         outcome,
         warnings=tuple(warnings),
-        version_after=version or bench.writer.newest(),
+        version_after=version or applier.writer.newest(),
         receipt={**receipt, "file": str(path)},
     )
 

@@ -100,20 +100,22 @@ def plan_finish(entry: JournalEntry, journal: Journal, writer: Writer) -> Change
     return replace(planned, title=entry.title, undoes=entry.undoes)
 
 
-def finish(entry: JournalEntry, planned: ChangeSet, bench: Applier, *, confirmed: bool) -> Outcome:
+def finish(entry: JournalEntry, planned: ChangeSet, applier: Applier, *, confirmed: bool) -> Outcome:
     """Write what `plan_finish` found; the entry of that takes the place of the interrupted one."""
     if planned.changes or planned.conflicts:
         write = apply if planned.bulk is None else apply_bulk
-        outcome = write(planned, bench, confirmed=confirmed)
-        bench.journal.drop(entry.entry)
+        outcome = write(planned, applier, confirmed=confirmed)
+        applier.journal.drop(entry.entry)
         return outcome
     warnings = tuple(prepare_files(planned.files).take())
     if planned.tags:
-        there = bench.writer.tags()
-        with bench.gatekeeper.hold():
-            write_tags(bench.writer, [each for each in planned.tags if there.get(each.after) != each.version])
-    version = bench.writer.newest()
-    bench.journal.applied(entry.entry, version, **bookkeeping(entry.undoes, bench.journal))
+        there = applier.writer.tags()
+        with applier.gatekeeper.hold():
+            write_tags(
+                applier.writer, [each for each in planned.tags if there.get(each.after) != each.version]
+            )
+    version = applier.writer.newest()
+    applier.journal.applied(entry.entry, version, **bookkeeping(entry.undoes, applier.journal))
     return Outcome(entry.entry, entry.action, (), warnings=warnings, version_after=version)
 
 

@@ -89,18 +89,18 @@ def plan_past(
     )
 
 
-def apply_past(change_set: ChangeSet, bench: Applier, *, confirmed: bool, store: str) -> Outcome:
+def apply_past(change_set: ChangeSet, applier: Applier, *, confirmed: bool, store: str) -> Outcome:
     """Shrink the table to its newest version, empty the journal of these memories, look for what is left.
 
     The entry is written last: a program that is killed before has removed more or less of the past, and it can be
     done again.
     """
-    bench.access.require(confirmed=confirmed)
+    applier.access.require(confirmed=confirmed)
     if change_set.conflicts:
         raise ConflictError(change_set.conflicts)
-    writer, journal, ids = bench.writer, bench.journal, change_set.ids
+    writer, journal, ids = applier.writer, applier.journal, change_set.ids
     require_untagged(writer.tags(), change_set.tags)
-    with bench.gatekeeper.hold():
+    with applier.gatekeeper.hold():
         before = writer.newest()
         write_tags(writer, change_set.tags)
         older = _older(writer, ids)
@@ -110,7 +110,7 @@ def apply_past(change_set: ChangeSet, bench: Applier, *, confirmed: bool, store:
             version = writer.shrink(unverified=True)
         journal.redact(ids)
         entry = journal.intend(
-            time_ms=bench.now(),
+            time_ms=applier.now(),
             action=CLEAN,
             title=change_set.title,
             changes=change_set.changes,
@@ -118,7 +118,7 @@ def apply_past(change_set: ChangeSet, bench: Applier, *, confirmed: bool, store:
             version_before=before,
             done=version,
         )
-    receipt = _receipt(change_set, bench, entry, older, alone, twins, store)
+    receipt = _receipt(change_set, applier, entry, older, alone, twins, store)
     path = write_receipt(journal.path.parent / "receipts", receipt, CLEAN)
     left = [] if receipt["clean"] else ["Something of their history is still found; the receipt says where."]
     return Outcome(
@@ -208,7 +208,7 @@ def _shared(
 
 def _receipt(
     change_set: ChangeSet,
-    bench: Applier,
+    applier: Applier,
     entry: int,
     older: Mapping[str, str],
     alone: Sequence[str],
@@ -216,7 +216,7 @@ def _receipt(
     store: str,
 ) -> dict[str, Any]:
     """Where the older texts were looked for afterwards, and what was found; hashes, no text."""
-    writer, ids = bench.writer, change_set.ids
+    writer, ids = applier.writer, change_set.ids
     pin = writer.at(writer.newest())
     now = _strings(pin, ids)
     present = sorted(
@@ -230,7 +230,7 @@ def _receipt(
     return {
         "schema": SCHEMA,
         "entry": entry,
-        "time_ms": bench.now(),
+        "time_ms": applier.now(),
         "store": store,
         "mode": "history removed, the memory stays"
         if len(ids) == 1

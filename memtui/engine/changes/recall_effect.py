@@ -216,7 +216,7 @@ def recall_effect(
     planned: ChangeSet,
     questions: Sequence[EffectQuestion],
     store: Store,
-    bench: RecallContext,
+    context: RecallContext,
     recipe: str,
     *,
     beside: Callable[[], Sequence[EffectQuestion]] | None = None,
@@ -226,7 +226,7 @@ def recall_effect(
     """Ask `questions` of the table as it was planned on, and of a trial copy with the change in it.
 
     The copy is written as the change would be, so that searches by vector and by words find what they would find
-    then. Questions without a recipe take `recipe`; both times the clock of `bench`, and no remote reranker, which
+    then. Questions without a recipe take `recipe`; both times the clock of `context`, and no remote reranker, which
     costs money and could answer differently twice. Where none is answered differently, the questions of `beside`
     are asked of the same copy. Nothing of the store is written. Raises RefusedError where the plan cannot be
     tried: conflicts, a remote store.
@@ -235,7 +235,7 @@ def recall_effect(
         lambda trial: write_trial(planned, trial),
         questions,
         store,
-        bench,
+        context,
         recipe,
         version=planned.version,
         beside=beside,
@@ -248,7 +248,7 @@ def trial_effect(
     change: Callable[[Store], None],
     questions: Sequence[EffectQuestion],
     store: Store,
-    bench: RecallContext,
+    context: RecallContext,
     recipe: str,
     *,
     version: int,
@@ -266,11 +266,11 @@ def trial_effect(
     with trial_copy(store, version if back_to is None else back_to) as trial:
         change(trial)
         trial.refresh()
-        after, stop = replace(bench, store=trial), cancel or CancelToken()
-        found = _asked(questions, version, bench, after, recipe, on_progress, stop)
+        after, stop = replace(context, store=trial), cancel or CancelToken()
+        found = _asked(questions, version, context, after, recipe, on_progress, stop)
         more = beside() if beside is not None and not found.changed else ()
         return (
-            replace(found, beside=_asked(more, version, bench, after, recipe, on_progress, stop))
+            replace(found, beside=_asked(more, version, context, after, recipe, on_progress, stop))
             if more
             else found
         )
@@ -279,17 +279,17 @@ def trial_effect(
 def maintenance_effect(
     version: int,
     questions: Sequence[EffectQuestion],
-    bench: RecallContext,
+    context: RecallContext,
     recipe: str,
     *,
     on_progress: OnProgress | None = None,
     cancel: CancelToken | None = None,
 ) -> RecallEffect:
-    """Ask `questions` of the table at an older `version` and as `bench` sees it now, each with its own indexes.
+    """Ask `questions` of the table at an older `version` and as `context` sees it now, each with its own indexes.
 
     So what a fold, an index or a restore did to the answers is known afterwards. The rest is as in `recall_effect`.
     """
-    return _asked(questions, version, bench, bench, recipe, on_progress, cancel or CancelToken())
+    return _asked(questions, version, context, context, recipe, on_progress, cancel or CancelToken())
 
 
 def _asked(

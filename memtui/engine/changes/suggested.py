@@ -12,7 +12,7 @@ from memtui.engine.lifecycle.tier_plan import TierMove
 
 if TYPE_CHECKING:
     from memtui.engine.changes.change_set import ChangeSet
-    from memtui.engine.changes.facade import Curator
+    from memtui.engine.changes.curator import Curator
     from memtui.engine.explain.verdict import SmallestChange
 
 

@@ -119,7 +119,7 @@ def fly(
     config: Configuration,
     changes: Sequence[SettingChange],
     questions: Sequence[EffectQuestion],
-    bench: RecallContext,
+    context: RecallContext,
     recipe: str,
     *,
     ask_provider: bool = False,
@@ -135,16 +135,16 @@ def fly(
     now_block, then_block = blocks(config, ()), blocks(config, changes)
     notes = list(_notes(then_block, ask_provider))
     with ExitStack() as trial:
-        later, said = bench, ""
+        later, said = context, ""
         if changes_vectors(changes):
-            later, said = _later(trial, config, changes, bench, ask_provider, on_progress, cancel)
+            later, said = _later(trial, config, changes, context, ask_provider, on_progress, cancel)
             notes.insert(0, said)
         flown, failed = _flown(
-            questions, (now_block, bench), (then_block, later), recipe, ask_provider, on_progress, cancel
+            questions, (now_block, context), (then_block, later), recipe, ask_provider, on_progress, cancel
         )
         found = Flight(tuple(flown), failed, tuple(notes))
         if found.cases and found.right(True) < found.cases:
-            asked = questions if later is bench else [_of_another_model(each) for each in questions]
+            asked = questions if later is context else [_of_another_model(each) for each in questions]
             smaller = _smaller(found, then_block, asked, later, recipe, ask_provider, cancel)
             found = replace(found, smaller=smaller)
     return found
@@ -154,7 +154,7 @@ def _later(
     trial: ExitStack,
     config: Configuration,
     changes: Sequence[SettingChange],
-    bench: RecallContext,
+    context: RecallContext,
     ask_provider: bool,
     on_progress: OnProgress | None,
     cancel: CancelToken | None,
@@ -165,16 +165,16 @@ def _later(
     )
     today = f"answered with the vectors of today: those of {model} are not made yet"
     if not ask_provider:
-        return bench, today
+        return context, today
     try:
         embedder = planned_embedder(config, changes)
-        again = embedded_again(bench, embedder, on_progress=on_progress, cancel=cancel)
+        again = embedded_again(context, embedder, on_progress=on_progress, cancel=cancel)
         return (
             trial.enter_context(again),
-            f"{counted(bench.store.count(), 'memory was', 'memories were')} embedded by {embedder.name} for this",
+            f"{counted(context.store.count(), 'memory was', 'memories were')} embedded by {embedder.name} for this",
         )
     except MemtuiError as error:
-        return bench, f"{today} ({error.message.rstrip('.')})"
+        return context, f"{today} ({error.message.rstrip('.')})"
 
 
 def _flown(
@@ -237,7 +237,7 @@ def _notes(block: Mapping[str, Any], ask_provider: bool) -> Iterator[str]:
 def _ask(
     asking: EffectQuestion,
     block: Mapping[str, Any],
-    bench: RecallContext,
+    context: RecallContext,
     recipe: str,
     provider: bool,
     cancel: CancelToken | None,
@@ -248,11 +248,11 @@ def _ask(
         asking.request,
         recipe=recipe,
         config=block or None,
-        now_ms=bench.now_ms,
+        now_ms=context.now_ms,
         rerank_timeout_ms=None if provider else 0,
     )
     with suppress(MemtuiError):
-        return recall(request, bench, cancel=cancel)
+        return recall(request, context, cancel=cancel)
     return None
 
 
@@ -260,7 +260,7 @@ def _smaller(
     flight: Flight,
     block: Mapping[str, Any],
     questions: Sequence[EffectQuestion],
-    bench: RecallContext,
+    context: RecallContext,
     recipe: str,
     provider: bool,
     cancel: CancelToken | None,
@@ -278,7 +278,7 @@ def _smaller(
             **block,
             "retrieval": {**block.get("retrieval", {}), "minScore": score, "hardMinScore": lower},
         }
-        answers = [(each, _ask(each, tried, bench, recipe, provider, cancel)) for each in cases]
+        answers = [(each, _ask(each, tried, context, recipe, provider, cancel)) for each in cases]
         right = sum(
             trace is not None and _place(each.expected, tuple(trace.returned)) == 1 for each, trace in answers
         )

@@ -60,7 +60,7 @@ def planned_embedder(config: Configuration, changes: Sequence[SettingChange]) ->
 
 @contextmanager
 def embedded_again(
-    bench: RecallContext,
+    context: RecallContext,
     embedder: Embedder,
     *,
     on_progress: OnProgress | None = None,
@@ -78,7 +78,7 @@ def embedded_again(
     from memtui.engine.transfer.importing.embedding_cost import embedded
     from memtui.engine.transfer.make_store import create_table, open_like
 
-    store = bench.store
+    store = context.store
     count = store.count()
     if count > MOST:
         raise RefusedError(
@@ -113,7 +113,7 @@ def embedded_again(
         scanned = store.pin().scan(store.schema.names, batch_size=1_024)
         create_table(Path(name), store.dialect.name, schema, map(again, scanned))
         yield replace(
-            bench,
+            context,
             store=open_like(Path(name), store),
             embed=embedder.embed_query,
             no_embedder="",

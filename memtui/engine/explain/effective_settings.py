@@ -89,9 +89,9 @@ def _rejects_nothing(trace: Trace, path: str) -> tuple[str, ...]:
 # The settings that a question would be asked with, before it is asked.
 
 
-def settings(request: RecallRequest, bench: RecallContext) -> Resolved:
+def settings(request: RecallRequest, context: RecallContext) -> Resolved:
     """What `request` resolves to over the store's own settings; the question may still be empty.
 
     Raises UsageError or ConfigError for a recipe, source or setting that does not exist.
     """
-    return recipe_named(request.recipe).resolve(request, bench)
+    return recipe_named(request.recipe).resolve(request, context)

@@ -194,7 +194,7 @@ def _evidence(
             found.row.id in what_if(trace, {"retrieval.rerank": "none"}, ask).trace.returned
         ),
         scope_column=run.pin.dialect.columns.scope,
-        grant=ask.bench.access().reads(asker.agent, found.row.scope)
+        grant=ask.context.access().reads(asker.agent, found.row.scope)
         if asker is not None and by_agent
         else None,
         agent=asker.agent if asker is not None else "",

@@ -89,7 +89,7 @@ def settings(engine: Engine, request: RecallRequest) -> Resolved:
     """What a question would be asked with, before it is asked: configuration and findings."""
     from memtui.engine.explain.effective_settings import settings
 
-    return settings(_named(engine, request), engine.bench())
+    return settings(_named(engine, request), engine.recall_context())
 
 
 def what_if(
@@ -134,12 +134,12 @@ def pair(
 
     from memtui.engine.recall.answer import recall
 
-    now_ms, bench = engine.now_ms, engine.bench()
-    if bench.embed is not None:
-        bench = replace(bench, embed=lru_cache(2)(bench.embed))
+    now_ms, context = engine.now_ms, engine.recall_context()
+    if context.embed is not None:
+        context = replace(context, embed=lru_cache(2)(context.embed))
 
     def ask(request: RecallRequest) -> Trace:
-        return recall(_at(_named(engine, request), now_ms), bench, on_stage=on_stage, cancel=cancel)
+        return recall(_at(_named(engine, request), now_ms), context, on_stage=on_stage, cancel=cancel)
 
     if b.query_vector is None and b.query == a.query:
         b = replace(b, query_vector=a.query_vector)
@@ -234,7 +234,7 @@ def effect_on_recall(
         planned,
         questions,
         engine.store,
-        engine.bench(),
+        engine.recall_context(),
         engine.default_recipe,
         beside=by_their_words if own_words and not own else None,
         on_progress=on_progress,
@@ -311,13 +311,13 @@ def asked_again(
     No service is asked: only questions whose vector was kept, or that the bundled model embeds in this process, and
     none where a reranker has a key. Left out, too: questions of an older version, and those that nothing answered.
     """
-    bench = engine.bench()
-    if (bench.base_retrieval or {}).get("rerankApiKey"):
+    context = engine.recall_context()
+    if (context.base_retrieval or {}).get("rerankApiKey"):
         return ()
     found = []
     for past in history.search(store=engine.store.uri, limit=limit):
         request = again(past, history)
-        local = bench.bundled or bench.embed is None or request.query_vector is not None
+        local = context.bundled or context.embed is None or request.query_vector is not None
         if not past.returned or request.table_version is not None or not local:
             continue
         try:
@@ -336,7 +336,7 @@ def with_kept_vector(engine: Engine, request: RecallRequest, history: History) -
 
     Itself where it has a vector, where there is an embedder, and where no vector was kept.
     """
-    if request.query_vector is not None or engine.bench().embed is not None:
+    if request.query_vector is not None or engine.recall_context().embed is not None:
         return request
     for kept in history.search(request.query, store=engine.store.uri):
         if kept.query == request.query and kept.dims == engine.store.dims:
@@ -366,7 +366,7 @@ def more_like(engine: Engine, memory_id: str, request: RecallRequest) -> RecallR
 def _ask(engine: Engine, cancel: CancelToken | None) -> Recompute:
     from memtui.engine.explain.variation import Recompute
 
-    return Recompute(engine.bench(), cancel)
+    return Recompute(engine.recall_context(), cancel)
 
 
 def _named(engine: Engine, request: RecallRequest) -> RecallRequest:

@@ -101,7 +101,12 @@ def find_remedies(
             if planned.conflicts or not planned.changes:
                 continue
             effect = recall_effect(
-                planned, [asking, *of_cases(cases)], engine.store, engine.bench(), trace.recipe, cancel=cancel
+                planned,
+                [asking, *of_cases(cases)],
+                engine.store,
+                engine.recall_context(),
+                trace.recipe,
+                cancel=cancel,
             )
             change = next(
                 (each for each in effect.changed if each.query == trace.query and not each.saved), None

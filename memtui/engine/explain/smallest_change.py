@@ -143,7 +143,7 @@ class _Search:
         if move.estimate:
             return change
         request = changed_request(self.trace, move.changes(value))
-        outside = self.ask.bench.outside(request.table_version).with_edits(move.edits(value))
+        outside = self.ask.context.outside(request.table_version).with_edits(move.edits(value))
         return replace(change, confirmed=self.id in self.ask(request, outside).returned)
 
     def _rank(self, move: CandidateChange, value: Any) -> int | None:

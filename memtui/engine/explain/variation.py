@@ -31,10 +31,10 @@ class WhatIf:
 
 
 class Recompute:
-    """Runs recalls over a bench: with remembered answers, or asking everything anew."""
+    """Runs recalls in one context: with remembered answers, or asking everything anew."""
 
-    def __init__(self, bench: RecallContext, cancel: CancelToken | None = None) -> None:
-        self.bench = bench
+    def __init__(self, context: RecallContext, cancel: CancelToken | None = None) -> None:
+        self.context = context
         self.cancel = cancel
 
     def __call__(self, request: RecallRequest, outside: IoCache | None) -> Trace:
@@ -43,7 +43,7 @@ class Recompute:
 
         if self.cancel is not None:
             self.cancel.check()
-        return recall(request, self.bench, outside=outside, cancel=self.cancel)
+        return recall(request, self.context, outside=outside, cancel=self.cancel)
 
 
 def what_if(trace: Trace, changes: Mapping[str, Any], ask: Recompute) -> WhatIf:

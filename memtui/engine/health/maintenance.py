@@ -98,7 +98,7 @@ def answers_in_words(answers: Mapping[str, Any]) -> str:
 
 def maintain(
     store: Store,
-    bench: Applier,
+    applier: Applier,
     steps: tuple[TableStep, ...],
     *,
     confirmed: bool = False,
@@ -116,12 +116,12 @@ def maintain(
     from memtui.engine.changes.journal import RowImages
     from memtui.engine.store.maintenance import TableMaintainer
 
-    bench.access.require(confirmed=confirmed)
-    table = TableMaintainer(bench.writer)
+    applier.access.require(confirmed=confirmed)
+    table = TableMaintainer(applier.writer)
     begun = clock()
     before, names = table.newest(), table.index_names()
     for step in steps:
-        with bench.gatekeeper.hold() as hold:
+        with applier.gatekeeper.hold() as hold:
             rows = table.count()
             if planned_on is not None and step is steps[0] and table.newest() != planned_on:
                 raise RefusedError(
@@ -131,7 +131,7 @@ def maintain(
             table.do(step.step, step.about)
             hold.check()
             left = table.count()
-        if step.step != "restore" and left < rows and bench.access.lock == "file":
+        if step.step != "restore" and left < rows and applier.access.lock == "file":
             raise RefusedError(
                 f"The table had {counted(rows, 'row')} and has {left:,} after it was asked to {step.title}.",
                 fix=f"See memtui versions diff {before} {table.newest()}; go back: memtui versions restore {before}.",
@@ -144,8 +144,8 @@ def maintain(
         None, steps, before, after, names, table.index_names(), table.count(), taken, answers
     )
     title = "; ".join(each.title for each in steps)
-    entry = bench.journal.intend(
-        time_ms=bench.now(),
+    entry = applier.journal.intend(
+        time_ms=applier.now(),
         action=MAINTAIN,
         title=title,
         changes=(),

@@ -243,7 +243,7 @@ def asking(
     questions = [*of_cases(cases), *asked_last(engine, history)]
     recipe = engine.default_recipe
     return lambda version: maintenance_effect(
-        version, questions, engine.bench(), recipe, on_progress=on_progress
+        version, questions, engine.recall_context(), recipe, on_progress=on_progress
     ).as_json()
 
 
@@ -302,7 +302,7 @@ def effect_of_remedies(
         change,
         by_their_words() if own else questions,
         store,
-        engine.bench(),
+        engine.recall_context(),
         engine.default_recipe,
         version=store.version,
         back_to=back_to,
@@ -344,7 +344,7 @@ def carry_out_remedies(
     if steps:
         from memtui.engine.health.maintenance import maintain
 
-        receipt = maintain(engine.store, engine.curate.bench, steps, confirmed=confirmed, ask=ask)
+        receipt = maintain(engine.store, engine.curate.applier, steps, confirmed=confirmed, ask=ask)
         kinds = [plan.finding.kind for plan in plans if plan.steps]
         done.append({"kinds": kinds, "entry": receipt.entry, "receipt": receipt.as_json()})
         engine.curate.catch_up()

@@ -62,10 +62,10 @@ def uses_of(catalog: Catalog, usage: Usage, now_ms: int) -> Uses:
 
 
 class Questions:
-    """Asks over one bench; what a question found is remembered, so that it is searched for only once."""
+    """Asks in one context; what a question found is remembered, so that it is searched for only once."""
 
-    def __init__(self, bench: RecallContext, recipe: str, cancel: CancelToken | None = None) -> None:
-        self._bench, self._recipe, self._cancel = bench, recipe, cancel
+    def __init__(self, context: RecallContext, recipe: str, cancel: CancelToken | None = None) -> None:
+        self._context, self._recipe, self._cancel = context, recipe, cancel
         self._found: dict[tuple[Any, ...], IoCache] = {}
 
     def ask(self, request: RecallRequest, tiers: Mapping[str, str] | None = None) -> Trace:
@@ -75,7 +75,7 @@ class Questions:
         if not request.recipe:
             request = replace(request, recipe=self._recipe)
         key = (request.query, request.recipe, scopes_key(request), request.category, request.agent)
-        trace = recall(request, self._bench, outside=self._found.get(key), cancel=self._cancel)
+        trace = recall(request, self._context, outside=self._found.get(key), cancel=self._cancel)
         if trace.outside is not None:
             self._found[key] = trace.outside
         return trace if not tiers else self._moved(trace, request, tiers)
@@ -96,7 +96,7 @@ class Questions:
         if not edits or trace.outside is None:
             return trace
         frozen = replace(request, now_ms=trace.now_ms)
-        return recall(frozen, self._bench, outside=trace.outside.with_edits(edits), cancel=self._cancel)
+        return recall(frozen, self._context, outside=trace.outside.with_edits(edits), cancel=self._cancel)
 
     def answer(
         self, case: Case, at_ms: int, config: Mapping[str, Any] | None, uses: Uses | None = None

@@ -351,7 +351,7 @@ def sweep_effect(
 def _questions(engine: Engine, cancel: CancelToken | None) -> Questions:
     from memtui.engine.lifecycle.case_effects import Questions
 
-    return Questions(engine.bench(), RECIPE, cancel)
+    return Questions(engine.recall_context(), RECIPE, cancel)
 
 
 def _recall_config(settings: LifecycleSettings | None) -> dict[str, Any] | None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from memtui.engine.changes.facade import Curator
+    from memtui.engine.changes.curator import Curator
     from memtui.engine.store.writer import Writer
     from memtui.engine.transfer.importing.import_plan import ImportPlan, ImportResult
     from memtui.engine.transfer.importing.planner import ImportPlanner
@@ -152,11 +152,11 @@ def add_all(
 
     from memtui.engine.transfer.importing.import_plan import ACTION, ImportResult, title
 
-    bench = curator.bench
-    bench.access.require(confirmed=confirmed)
-    writer, journal = bench.writer, bench.journal
+    applier = curator.applier
+    applier.access.require(confirmed=confirmed)
+    writer, journal = applier.writer, applier.journal
     schema = shop.store.schema
-    with bench.gatekeeper.hold() as hold:
+    with applier.gatekeeper.hold() as hold:
         before = writer.newest()
         if writer.schema != schema:
             raise RefusedError(
@@ -167,7 +167,7 @@ def add_all(
         rows = writer.count()
         hold.check()
         entry = journal.intend(
-            time_ms=bench.now(),
+            time_ms=applier.now(),
             action=ACTION,
             title=title(plan, len(adds), 0),
             changes=(),
@@ -190,7 +190,7 @@ def add_all(
         hold.check()
     journal.tidy()
     shop.store.refresh()
-    warnings = (*plan.warnings, *((bench.access.warning,) if bench.access.warning else ()))
+    warnings = (*plan.warnings, *((applier.access.warning,) if applier.access.warning else ()))
     return ImportResult(entry, len(adds), 0, warnings)
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from memtui.engine.changes.facade import Curator
+    from memtui.engine.changes.curator import Curator
 
 
 SMALL = 2_000

@@ -15,7 +15,7 @@ from memtui.engine.core.errors import Cancelled, MemtuiError, RefusedError
 from memtui.engine.transfer.importing.request import ImportRequest
 
 if TYPE_CHECKING:
-    from memtui.engine.changes.facade import Curator
+    from memtui.engine.changes.curator import Curator
 
 
 Kind = Literal["import", "reembed"]
@@ -143,11 +143,11 @@ def settle(curator: Curator) -> tuple[str, ...]:
         if left.entry.action != ACTION:
             continue
         if left.found is AppliedState.WHOLE:
-            curator.bench.journal.applied(left.entry.entry, curator.bench.writer.newest())
+            curator.applier.journal.applied(left.entry.entry, curator.applier.writer.newest())
             said.append(
                 f"The import of entry {left.entry.entry} was interrupted after it was written; it is whole."
             )
         elif left.found is AppliedState.NOTHING:
-            curator.bench.journal.drop(left.entry.entry)
+            curator.applier.journal.drop(left.entry.entry)
             said.append("An import was interrupted before anything was written; it begins again.")
     return tuple(said)

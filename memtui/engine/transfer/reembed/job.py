@@ -14,7 +14,7 @@ from memtui.engine.providers.embedder import NoEmbedder
 
 if TYPE_CHECKING:
     from memtui.engine.cases.case import Case
-    from memtui.engine.changes.facade import Curator
+    from memtui.engine.changes.curator import Curator
     from memtui.engine.changes.recall_effect import EffectQuestion
     from memtui.engine.providers.embedder import Embedder
     from memtui.engine.recall.context import RecallContext
@@ -66,7 +66,7 @@ class ReembedJob:
         cases: Sequence[Case],
         *,
         recipe: str,
-        bench: RecallContext,
+        context: RecallContext,
         last: Sequence[EffectQuestion] = (),
         sample: int | None = None,
         on_progress: OnProgress | None = None,
@@ -79,7 +79,7 @@ class ReembedJob:
             raise RefusedError(self.embedder.reason, fix=self.embedder.fix)
         return rehearse(
             self.store,
-            bench,
+            context,
             self.embedder,
             new,
             cases,

@@ -74,7 +74,7 @@ class Rehearsal:
 
 def rehearse(
     store: Store,
-    bench: RecallContext,
+    context: RecallContext,
     old: Embedder,
     new: Embedder,
     cases: Sequence[Case],
@@ -111,7 +111,7 @@ def rehearse(
         sides = [
             _answers(
                 each,
-                replace(bench, store=each, embed=model.embed_query, bundled=model.name == BUNDLED),
+                replace(context, store=each, embed=model.embed_query, bundled=model.name == BUNDLED),
                 plain,
                 rest,
                 name,
@@ -163,7 +163,7 @@ class _Side:
 
 def _answers(
     store: Store,
-    bench: RecallContext,
+    context: RecallContext,
     cases: Sequence[Case],
     last: Sequence[EffectQuestion],
     name: str,
@@ -178,13 +178,13 @@ def _answers(
 
     def ask(request: RecallRequest) -> Trace:
         traces.append(None)  # a recall that fails keeps its place
-        found = recall(request, bench)
+        found = recall(request, context)
         traces[-1] = found
         return found
 
     def known(ids: Sequence[str]) -> dict[str, Any]:
         table = store.rows_by_id(list(ids), store.row_columns)
-        return {memory.id: memory for memory in store.dialect.to_memories(table, bench.now_ms)}
+        return {memory.id: memory for memory in store.dialect.to_memories(table, context.now_ms)}
 
     report = run_cases(
         cases,
@@ -192,7 +192,7 @@ def _answers(
         ask,
         known,
         k=k,
-        now_ms=bench.now_ms,
+        now_ms=context.now_ms,
         on_progress=on_progress,
         cancel=cancel,
     )
@@ -200,7 +200,7 @@ def _answers(
         if cancel is not None:
             cancel.check()
         with suppress(MemtuiError):
-            ask(replace(each.request, now_ms=bench.now_ms))
+            ask(replace(each.request, now_ms=context.now_ms))
     return _Side(report, tuple(traces))
 
 

@@ -14,7 +14,7 @@ from memtui.engine.transfer.reembed.build import NOTE as MADE
 from memtui.engine.transfer.reembed.build import Origin
 
 if TYPE_CHECKING:
-    from memtui.engine.changes.facade import Curator
+    from memtui.engine.changes.curator import Curator
     from memtui.engine.store.table import Store
 
 
@@ -90,15 +90,15 @@ def switch(
         raise RefusedError(
             f"{made} holds no table that was made of this store.", fix="Re-embed first; nothing was changed."
         )
-    bench = curator.bench
-    bench.access.require(confirmed=confirmed)
+    applier = curator.applier
+    applier.access.require(confirmed=confirmed)
     if curator.interrupted():
         raise RefusedError(
             "A change of this store was interrupted and is not settled.",
             fix="Settle it first (memtui journal); nothing was changed.",
         )
-    with bench.gatekeeper.hold() as hold:
-        if bench.writer.mark(bench.writer.newest()) != VersionMark(origin.version, origin.file):
+    with applier.gatekeeper.hold() as hold:
+        if applier.writer.mark(applier.writer.newest()) != VersionMark(origin.version, origin.file):
             raise RefusedError(
                 f"{store.name} was written to since the new table was made.",
                 fix="Remove it and re-embed again; nothing was changed.",
@@ -110,7 +110,7 @@ def switch(
             origin.model,
             open_store(new).dims or 0,
             now_ms,
-            str(bench.journal.path.parent),
+            str(applier.journal.path.parent),
         )
         hold.check()
         note.parent.mkdir(parents=True, exist_ok=True)
@@ -126,7 +126,7 @@ def switch(
                 f"The tables cannot be exchanged: {(error.strerror or str(error)).lower()}.",
                 fix="Make the new table on the same disk as the store; nothing was changed.",
             ) from error
-    bench.journal.close()
+    applier.journal.close()
     _set_aside(Path(done.journal), f"before-{now_ms}")
     (made / MADE).unlink(missing_ok=True)
     _tidy(made)

@@ -125,7 +125,7 @@ def fly_plan(
             "There is no saved case and no question was asked yet.", fix="Ask something in Recall first."
         )
     flight = fly(
-        config, draft.changes, asked, engine.bench(), engine.default_recipe,
+        config, draft.changes, asked, engine.recall_context(), engine.default_recipe,
         ask_provider=ask, on_progress=report, cancel=cancel,
     )  # fmt: skip
     return flight, talks

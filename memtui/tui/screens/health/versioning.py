@@ -108,7 +108,7 @@ def restore_whole(engine: Engine, planned: WholeRestore, ask: bool) -> str:
     if planned.loses_words:
         steps = (*steps, TableStep("index-text"))
     receipt = maintain(
-        engine.store, engine.curate.bench, steps,
+        engine.store, engine.curate.applier, steps,
         confirmed=True, planned_on=planned.newest, ask=before_and_after(engine) if ask else None,
     )  # fmt: skip
     engine.refresh()

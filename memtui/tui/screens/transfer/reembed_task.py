@@ -257,7 +257,7 @@ def rehearse(run: Run, panel: str, key: str) -> None:
             embedder_of(state),
             cases,
             recipe=engine.default_recipe,
-            bench=engine.bench(),
+            context=engine.recall_context(),
             last=explain.asked_last(engine, History(questions_file())),
             on_progress=report,
             cancel=stop,

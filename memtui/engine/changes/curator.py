@@ -69,7 +69,7 @@ class Curator:
         self.client = ""
         """Who changes the store through this program, where it is not a person: named in the journal."""
         self._behind = False
-        self._bench: Applier | None = None
+        self._applier: Applier | None = None
         self._journal: Journal | None = None
         self._lock = threading.Lock()
 
@@ -83,7 +83,7 @@ class Curator:
             store.dialect, store.folder, found, environ, served=store.uri.startswith("db://")
         )
         with self._lock:
-            self._bench = None
+            self._applier = None
 
     # ------------------------------------------------------------------ what may be done
 
@@ -120,7 +120,7 @@ class Curator:
 
     def break_abandoned_lock(self) -> None:
         """A person has made sure that no agent runs: the next change may remove a lock left by a dead program."""
-        self.bench.gatekeeper.break_abandoned()
+        self.applier.gatekeeper.break_abandoned()
 
     # ------------------------------------------------------------------ planning
 
@@ -130,7 +130,7 @@ class Curator:
         """Plan to set fields; see `plan.plan_edit`."""
         from memtui.engine.changes.plan import plan_edit
 
-        return plan_edit(self._bureau(), ids, given, reason=reason, in_place=in_place)
+        return plan_edit(self._planner(), ids, given, reason=reason, in_place=in_place)
 
     def makes_version(self, memory: Memory) -> bool:
         """Whether a new text makes a new version of this memory, unless it is planned in place."""
@@ -142,7 +142,7 @@ class Curator:
         """A memory as it will be once everything staged is applied; UsageError when it cannot change any more."""
         from memtui.engine.changes.plan import read
 
-        found = read(self._bureau(), [memory])
+        found = read(self._planner(), [memory])
         if memory not in found.rows:
             raise UsageError(found.conflicts[0].sentence, fix="Look at what is staged.")
         return found.rows[memory].memory
@@ -151,19 +151,19 @@ class Curator:
         """Plan to set fields, each memory its own; see `plan.plan_each`."""
         from memtui.engine.changes.plan import plan_each
 
-        return plan_each(self._bureau(), given, title, reason=reason)
+        return plan_each(self._planner(), given, title, reason=reason)
 
     def texts(self, texts: Mapping[str, str], *, in_place: bool = False) -> ChangeSet:
         """Plan new texts, one for each memory; see `plan.plan_texts`."""
         from memtui.engine.changes.plan import plan_texts
 
-        return plan_texts(self._bureau(), texts, in_place=in_place)
+        return plan_texts(self._planner(), texts, in_place=in_place)
 
     def reinstate(self, ids: Sequence[str]) -> ChangeSet:
         """Plan that superseded memories count again; see `plan.plan_reinstate`."""
         from memtui.engine.changes.plan import plan_reinstate
 
-        return plan_reinstate(self._bureau(), ids)
+        return plan_reinstate(self._planner(), ids)
 
     def forget(
         self,
@@ -178,7 +178,7 @@ class Curator:
         from memtui.engine.changes.forgetting import plan_forget
 
         return plan_forget(
-            self._bureau(),
+            self._planner(),
             ids,
             hard=hard,
             shrink=shrink,
@@ -201,20 +201,20 @@ class Curator:
         planned = self.forget(
             [each for each in ids if each not in words], hard=True, shrink=True, drop_names=True
         )
-        return with_redacted(planned, self._bureau(), words, name) if words else planned
+        return with_redacted(planned, self._planner(), words, name) if words else planned
 
     def past(self, ids: Sequence[str], *, drop_names: bool = False) -> ChangeSet:
         """Plan to take what older versions and the journal hold of memories that stay; see `plan_past`."""
         from memtui.engine.changes.purge_history import plan_past
 
         journal, mirrors = self._made_journal(), mirror_folders(self._found)
-        return plan_past(self._bureau(), ids, journal, mirrors, drop_names=drop_names)
+        return plan_past(self._planner(), ids, journal, mirrors, drop_names=drop_names)
 
     def restore(self, ids: Sequence[str]) -> ChangeSet:
         """Plan to bring memories back from the trash; see `plan_restore`."""
         from memtui.engine.changes.trash import plan_restore
 
-        return plan_restore(self._bureau(), ids, self._made_journal(), self._store.writer())
+        return plan_restore(self._planner(), ids, self._made_journal(), self._store.writer())
 
     def bring_back(self, version: int, ids: Sequence[str]) -> ChangeSet:
         """Plan to bring memories to how they were at an older version of the table; see `plan_bring_back`."""
@@ -252,13 +252,13 @@ class Curator:
         """Plan to make one memory of several; see `plan_merge`."""
         from memtui.engine.changes.merging import plan_merge
 
-        return plan_merge(self._bureau(), ids, survivor=survivor, text=text, losers=losers)
+        return plan_merge(self._planner(), ids, survivor=survivor, text=text, losers=losers)
 
     def supersede(self, ids: Sequence[str], by: str) -> ChangeSet:
         """Plan that one memory takes the place of others; see `plan_supersede`."""
         from memtui.engine.changes.merging import plan_supersede
 
-        return plan_supersede(self._bureau(), ids, by)
+        return plan_supersede(self._planner(), ids, by)
 
     # ------------------------------------------------------------------ doing
 
@@ -274,7 +274,7 @@ class Curator:
             journal = self._made_journal()
             return carry_out_aside(change_set, journal, now_ms=self._now(), client=self.client)
         try:
-            outcome = carry_out(change_set, self.bench, confirmed=confirmed, store=self._store.uri)
+            outcome = carry_out(change_set, self.applier, confirmed=confirmed, store=self._store.uri)
         finally:
             if (
                 change_set.shrinks
@@ -305,8 +305,8 @@ class Curator:
 
     def fold_words(self) -> None:
         """At the end of a batch: take the rows beside the full-text index into it; see `Writer.fold_words`."""
-        with self.bench.gatekeeper.hold():
-            self.bench.writer.fold_words()
+        with self.applier.gatekeeper.hold():
+            self.applier.writer.fold_words()
         self.catch_up()
 
     def undo(self, entry: int | None = None, *, forced: Collection[str] = ()) -> ChangeSet:
@@ -401,8 +401,8 @@ class Curator:
         """Complete an interrupted entry; one that is wholly there counts as applied from now on."""
         from memtui.engine.changes.interrupted import finish
 
-        bench = self.bench
-        outcome = finish(bench.journal.entry(entry), self.finishing(entry), bench, confirmed=confirmed)
+        applier = self.applier
+        outcome = finish(applier.journal.entry(entry), self.finishing(entry), applier, confirmed=confirmed)
         self._behind = True
         return outcome
 
@@ -419,11 +419,11 @@ class Curator:
         """Close the journal, after a change that is being made; what is staged is dropped."""
         self.stage.clear()
         with self._lock:
-            journal, self._journal, self._bench = self._journal, None, None
+            journal, self._journal, self._applier = self._journal, None, None
         if journal is not None:
             journal.close()
 
-    def _bureau(self) -> Planner:
+    def _planner(self) -> Planner:
         from memtui.engine.changes.plan import Planner
 
         if self._behind:  # of our own last change, which a person has seen
@@ -461,7 +461,7 @@ class Curator:
             return self._journal
 
     @property
-    def bench(self) -> Applier:
+    def applier(self) -> Applier:
         """What writing needs, for the engine's other parts; RefusedError where nothing may be written."""
         from memtui.engine.changes.apply import Applier
 
@@ -473,11 +473,11 @@ class Curator:
         self.access.require(confirmed=True)
         journal = self._made_journal()
         with self._lock:
-            if self._bench is None:
+            if self._applier is None:
                 gatekeeper = WriteGate(
                     self.access, self._store.folder, journal.path, objects=self._store.objects
                 )
-                self._bench = Applier(
+                self._applier = Applier(
                     self._store.writer(), journal, gatekeeper, self.access, self._now, self.client
                 )
-            return self._bench
+            return self._applier
