@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from memtui.engine import Engine, open_engine
-from memtui.engine.capture.commits import commit, last_writes
-from memtui.engine.capture.pipeline import capture
+from memtui.engine.capture.commits import commit
+from memtui.engine.capture.pipeline import capture, last_writes
 from memtui.engine.capture.recipes.base import CaptureRequest
 from memtui.engine.capture.trace import Message
 from memtui.engine.store.create import create_empty

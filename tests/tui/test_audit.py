@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC
 from pathlib import Path
 from typing import Any
 
 import pytest
+from textual.pilot import Pilot
 
 from memtui.engine import Engine, open_engine
 from memtui.engine.witness import Injected, ReplayedSession, ReplayedTurn
 from memtui.engine.witness.got import GotIndex, read_got
 from memtui.engine.witness.session import SessionFile
 from memtui.engine.witness.turns import Turn
+from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import ShowMemory
 from memtui.tui.paint.glyphs import choose
 from memtui.tui.screens.audit import view
@@ -87,6 +91,22 @@ def engine_of(home: Path, **more: Any) -> Engine:
 def screen_of(app: Any) -> AuditScreen:
     assert isinstance(app.screen, AuditScreen)
     return app.screen
+
+
+@asynccontextmanager
+async def at_reach(home: Path, tmp_path: Path) -> AsyncIterator[tuple[MemtuiApp, Pilot[None]]]:
+    """The app on Audit at the reach of a memory that a turn got, the store open for writing."""
+    engine = engine_of(home, writable=True, state=tmp_path / "state")
+    async with running(engine, (120, 36)) as (app, pilot):
+        await press(pilot, "8")
+        await settle(pilot)
+        await press(pilot, "j")
+        await settle(pilot)
+        await press(pilot, "tab", "tab")
+        screen_of(app).query_one("#detail-rows", BuiltRows).choose("0:11111111-a")
+        await press(pilot, "X")
+        await settle(pilot)
+        yield app, pilot
 
 
 @pytest.mark.parametrize("size", EACH_SIZE, ids=SIZE_NAMES)
@@ -291,16 +311,7 @@ async def test_not_recorded_is_not_nothing(home: Path) -> None:
 
 
 async def test_a_reach_is_taken_out_by_one_change_and_written_as_a_pack(home: Path, tmp_path: Path) -> None:
-    engine = engine_of(home, writable=True, state=tmp_path / "state")
-    async with running(engine, (120, 36)) as (app, pilot):
-        await press(pilot, "8")
-        await settle(pilot)
-        await press(pilot, "j")
-        await settle(pilot)
-        await press(pilot, "tab", "tab")
-        screen_of(app).query_one("#detail-rows", BuiltRows).choose("0:11111111-a")
-        await press(pilot, "X")
-        await settle(pilot)
+    async with at_reach(home, tmp_path) as (app, pilot):
         text = screen_text(app)
         assert "One change" in text
         assert "copies" in text
@@ -317,16 +328,7 @@ async def test_a_reach_is_taken_out_by_one_change_and_written_as_a_pack(home: Pa
 async def test_what_becomes_of_each_row_of_a_reach_is_chosen_on_the_screen(
     home: Path, tmp_path: Path
 ) -> None:
-    engine = engine_of(home, writable=True, state=tmp_path / "state")
-    async with running(engine, (120, 36)) as (app, pilot):
-        await press(pilot, "8")
-        await settle(pilot)
-        await press(pilot, "j")
-        await settle(pilot)
-        await press(pilot, "tab", "tab")
-        screen_of(app).query_one("#detail-rows", BuiltRows).choose("0:11111111-a")
-        await press(pilot, "X")
-        await settle(pilot)
+    async with at_reach(home, tmp_path) as (app, pilot):
         screen = screen_of(app)
         assert {each: mend.verb for each, mend in screen.state.mends.items()} == {"11111111-a": "archive"}
         screen.query_one("#list-rows").focus()
@@ -343,7 +345,7 @@ async def test_what_becomes_of_each_row_of_a_reach_is_chosen_on_the_screen(
         assert "user:ines" in screen_text(app)
         await press(pilot, "Y")
         await settle(pilot)
-        assert engine.memories(["11111111-a"])["11111111-a"].scope == "user:ines"
+        assert app.session.engine.memories(["11111111-a"])["11111111-a"].scope == "user:ines"
 
 
 async def test_the_live_view_shows_what_another_program_writes(home: Path) -> None:

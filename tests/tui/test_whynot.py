@@ -58,6 +58,28 @@ async def asking_why(
         yield app, pilot, app.screen
 
 
+@asynccontextmanager
+async def missing(
+    tmp_path: Path, state: str, size: tuple[int, int] = (120, 36)
+) -> AsyncIterator[tuple[MemtuiApp, Pilot[None], RecallScreen, Engine]]:
+    """The app on Recall, after a question that `TARGET` would answer but for its state; open for writing."""
+    world = healthy(3)
+    world.change(metadata={"state": state})
+    folder = world.write(tmp_path / "store")
+    engine = open_engine(
+        folder, now=lambda: NOW_MS, environ={}, cwd=folder, writable=True, state=tmp_path / "state"
+    )
+    asked = world.ask(recipe="pro/agent")
+    async with running(engine, size) as (app, pilot):
+        await press(pilot, "3")
+        recall = app.screen
+        assert isinstance(recall, RecallScreen)
+        recall.choose(recipe="pro/agent", query=asked.query, tried=(("query_vector", asked.query_vector),))
+        recall.ask_again()
+        await settle(pilot)
+        yield app, pilot, recall, engine
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES)
 async def test_the_screen_looks_as_it_was_approved(demo_engine: Engine, size: tuple[int, int]) -> None:
@@ -118,20 +140,7 @@ async def test_a_proposed_setting_is_tried_in_what_if_and_taken_along(demo_engin
 
 
 async def test_a_change_of_the_memory_is_looked_at_made_and_asked_again(tmp_path: Path) -> None:
-    world = healthy(3)
-    world.change(metadata={"state": "archived"})
-    folder = world.write(tmp_path / "store")
-    engine = open_engine(
-        folder, now=lambda: NOW_MS, environ={}, cwd=folder, writable=True, state=tmp_path / "state"
-    )
-    asked = world.ask(recipe="pro/agent")
-    async with running(engine) as (app, pilot):
-        await press(pilot, "3")
-        recall = app.screen
-        assert isinstance(recall, RecallScreen)
-        recall.choose(recipe="pro/agent", query=asked.query, tried=(("query_vector", asked.query_vector),))
-        recall.ask_again()
-        await settle(pilot)
+    async with missing(tmp_path, "archived") as (app, pilot, recall, engine):
         await press(pilot, "2")
         assert isinstance(app.screen, BrowseScreen)
         await press(pilot, "slash")
@@ -155,20 +164,7 @@ async def test_a_change_of_the_memory_is_looked_at_made_and_asked_again(tmp_path
 
 @pytest.mark.slow
 async def test_a_remedy_on_the_memory_is_looked_for_and_staged_by_one_key(tmp_path: Path) -> None:
-    world = healthy(3)
-    world.change(metadata={"state": "pending"})
-    folder = world.write(tmp_path / "store")
-    engine = open_engine(
-        folder, now=lambda: NOW_MS, environ={}, cwd=folder, writable=True, state=tmp_path / "state"
-    )
-    asked = world.ask(recipe="pro/agent")
-    async with running(engine, (80, 24)) as (app, pilot):
-        await press(pilot, "3")
-        recall = app.screen
-        assert isinstance(recall, RecallScreen)
-        recall.choose(recipe="pro/agent", query=asked.query, tried=(("query_vector", asked.query_vector),))
-        recall.ask_again()
-        await settle(pilot)
+    async with missing(tmp_path, "pending", (80, 24)) as (app, pilot, recall, engine):
         recall.explore.why_not_of(TARGET)
         await settle(pilot)
         why = app.screen

@@ -9,12 +9,9 @@ from memtui.engine.core.lazy import lazy_names
 if TYPE_CHECKING:
     from memtui.engine.access.matrix import AccessMatrix, Cell, DenyRule, read_rules
     from memtui.engine.access.policy import (
-        BYPASS_AGENTS,
         DEFAULT_AGENT,
         GLOBAL,
-        KINDS,
         REASONS,
-        TEAM_VARIABLE,
         Access,
         Grant,
         OneScopeAccess,
@@ -32,12 +29,9 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "BYPASS_AGENTS",
     "DEFAULT_AGENT",
     "GLOBAL",
-    "KINDS",
     "REASONS",
-    "TEAM_VARIABLE",
     "Access",
     "AccessMatrix",
     "Cell",
@@ -63,20 +57,17 @@ __getattr__ = lazy_names(
     {
         "Access": "memtui.engine.access.policy",
         "AccessMatrix": "memtui.engine.access.matrix",
-        "BYPASS_AGENTS": "memtui.engine.access.policy",
         "Cell": "memtui.engine.access.matrix",
         "DEFAULT_AGENT": "memtui.engine.access.policy",
         "DenyRule": "memtui.engine.access.matrix",
         "GLOBAL": "memtui.engine.access.policy",
         "Grant": "memtui.engine.access.policy",
-        "KINDS": "memtui.engine.access.policy",
         "OneScopeAccess": "memtui.engine.access.policy",
         "OpenAccess": "memtui.engine.access.policy",
         "OwnerAccess": "memtui.engine.access.policy",
         "REASONS": "memtui.engine.access.policy",
         "Reason": "memtui.engine.access.policy",
         "ScopePolicy": "memtui.engine.access.policy",
-        "TEAM_VARIABLE": "memtui.engine.access.policy",
         "access_of": "memtui.engine.access.policy",
         "agent_of_session": "memtui.engine.access.policy",
         "agents_in": "memtui.engine.access.policy",

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.capture.draft import Write, table_of
-from memtui.engine.capture.pipeline import folded
+from memtui.engine.capture.pipeline import folded, last_writes
 from memtui.engine.capture.trace import CaptureCandidate, CaptureTrace
 from memtui.engine.changes.applied_state import AppliedState, whereabouts
 from memtui.engine.changes.change_set import ChangeSet, Outcome
@@ -95,22 +95,6 @@ def commit(trace: CaptureTrace, store: Store, curator: Curator, *, confirmed: bo
         curator.fold_words()
         return outcome
     return curator.apply(plan(trace, store), confirmed=confirmed)
-
-
-def last_writes(writes: Sequence[Write]) -> list[Write]:
-    """What each row becomes in the end, in the order in which the rows were first written."""
-    last: dict[str, Write] = {}
-    for write in writes:
-        earlier = last.get(write.row.id)
-        if earlier is None:
-            last[write.row.id] = write
-        elif write.op == "delete" and earlier.op == "add":
-            del last[write.row.id]
-        else:
-            last[write.row.id] = replace(
-                write, op="add" if earlier.op == "add" else write.op, before=earlier.before
-            )
-    return list(last.values())
 
 
 def _streamed(

@@ -80,8 +80,8 @@ def _title(candidate: CaptureCandidate) -> str:
     return f"captured ({candidate.decision}): {line}"
 
 
-def folded(writes: Sequence[Write], store: Store) -> tuple[Change, ...]:
-    """The writes of one decision as changes, one a row: a row that is written twice is written as it ends."""
+def last_writes(writes: Sequence[Write]) -> list[Write]:
+    """What each row becomes in the end, in the order in which the rows were first written."""
     last: dict[str, Write] = {}
     for write in writes:
         earlier = last.get(write.row.id)
@@ -90,9 +90,15 @@ def folded(writes: Sequence[Write], store: Store) -> tuple[Change, ...]:
         elif write.op == "delete" and earlier.op == "add":
             del last[write.row.id]
         else:
-            op = "add" if earlier.op == "add" else write.op
-            last[write.row.id] = replace(write, op=op, before=earlier.before)
-    return tuple(change for write in last.values() if (change := _change(write, store)) is not None)
+            last[write.row.id] = replace(
+                write, op="add" if earlier.op == "add" else write.op, before=earlier.before
+            )
+    return list(last.values())
+
+
+def folded(writes: Sequence[Write], store: Store) -> tuple[Change, ...]:
+    """The writes of one decision as changes, one a row: a row that is written twice is written as it ends."""
+    return tuple(change for write in last_writes(writes) if (change := _change(write, store)) is not None)
 
 
 def _change(write: Write, store: Store) -> Change | None:

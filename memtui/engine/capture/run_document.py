@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.capture.chat import ModelCall, ModelReply, NoReplyError, Purpose
-from memtui.engine.capture.commits import last_writes
 from memtui.engine.capture.draft import Write
+from memtui.engine.capture.pipeline import last_writes
 from memtui.engine.capture.recipes.memtui.texts import masked
 from memtui.engine.capture.trace import SCHEMA, CaptureTrace
 

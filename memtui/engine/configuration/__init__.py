@@ -21,19 +21,16 @@ if TYPE_CHECKING:
         draft_of,
         draft_plan,
         plan_option,
-        text_difference,
         written_difference,
     )
     from memtui.engine.configuration.file import REMOVED, Configuration, open_config
     from memtui.engine.configuration.flight import Flight, fly
     from memtui.engine.configuration.key_checks import WORD, KeyCheck, KeyResult, checks_for, run_checks
-    from memtui.engine.configuration.options import OPTIONS, ConfigOption, option
+    from memtui.engine.configuration.options import ConfigOption, option
     from memtui.engine.configuration.plans import (
         PLANS,
         ConfigPlan,
         SettingChange,
-        block_under,
-        change_to,
         plan_changes,
         plan_named,
         setting_path,
@@ -45,7 +42,6 @@ if TYPE_CHECKING:
     from memtui.engine.configuration.write import ConfigRecord, last_record, undo_write, write_changes
 
 __all__ = [
-    "OPTIONS",
     "PLANS",
     "REMOVED",
     "WORD",
@@ -62,8 +58,6 @@ __all__ = [
     "Problem",
     "SettingChange",
     "access_under",
-    "block_under",
-    "change_to",
     "changes_vectors",
     "checks_for",
     "consequences_of",
@@ -85,7 +79,6 @@ __all__ = [
     "run_checks",
     "setting_path",
     "settings_under",
-    "text_difference",
     "undo_write",
     "value_at",
     "write_changes",
@@ -105,12 +98,8 @@ __getattr__ = lazy_names(
         "draft_of": "memtui.engine.configuration.draft",
         "draft_plan": "memtui.engine.configuration.draft",
         "plan_option": "memtui.engine.configuration.draft",
-        "text_difference": "memtui.engine.configuration.draft",
         "written_difference": "memtui.engine.configuration.draft",
-        "block_under": "memtui.engine.configuration.plans",
-        "change_to": "memtui.engine.configuration.plans",
         "settings_under": "memtui.engine.configuration.plans",
-        "OPTIONS": "memtui.engine.configuration.options",
         "ConfigOption": "memtui.engine.configuration.options",
         "option": "memtui.engine.configuration.options",
         "setting_path": "memtui.engine.configuration.plans",

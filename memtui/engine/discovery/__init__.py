@@ -20,14 +20,12 @@ if TYPE_CHECKING:
         resolve_target,
     )
     from memtui.engine.discovery.types import Discovery, FoundStore
-    from memtui.engine.discovery.variables import MASK, mask_text
     from memtui.engine.discovery.write_guard import running_gateways
     from memtui.engine.store.create import create_empty
     from memtui.engine.store.kept_vectors import drop_kept_vectors, kept_folder, kept_vector_bytes
 
 
 __all__ = [
-    "MASK",
     "NOTHING_FOUND",
     "Discovery",
     "FoundStore",
@@ -40,7 +38,6 @@ __all__ = [
     "inspect",
     "kept_folder",
     "kept_vector_bytes",
-    "mask_text",
     "new_place",
     "read_config",
     "resolve_target",
@@ -53,7 +50,6 @@ __getattr__ = lazy_names(
     {
         "Discovery": "memtui.engine.discovery.types",
         "FoundStore": "memtui.engine.discovery.types",
-        "MASK": "memtui.engine.discovery.variables",
         "NOTHING_FOUND": "memtui.engine.discovery.target",
         "StoreHealth": "memtui.engine.discovery.search",
         "Target": "memtui.engine.discovery.target",
@@ -64,7 +60,6 @@ __getattr__ = lazy_names(
         "inspect": "memtui.engine.discovery.search",
         "kept_folder": "memtui.engine.store.kept_vectors",
         "kept_vector_bytes": "memtui.engine.store.kept_vectors",
-        "mask_text": "memtui.engine.discovery.variables",
         "new_place": "memtui.engine.discovery.target",
         "read_config": "memtui.engine.discovery.json5_file",
         "resolve_target": "memtui.engine.discovery.target",

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from memtui.engine.witness.live import LiveEvent, read_live
     from memtui.engine.witness.matching import Injected
     from memtui.engine.witness.mending import (
-        GROUPS,
         VERBS,
         Mend,
         plan_mends,
@@ -43,7 +42,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CHANNELS",
-    "GROUPS",
     "UNSEEN",
     "VERBS",
     "Got",
@@ -123,7 +121,6 @@ __getattr__ = lazy_names(
         "injection_history": "memtui.engine.witness.audit",
         "list_sessions": "memtui.engine.witness.audit",
         "make_cases": "memtui.engine.witness.session_cases",
-        "GROUPS": "memtui.engine.witness.mending",
         "Mend": "memtui.engine.witness.mending",
         "VERBS": "memtui.engine.witness.mending",
         "plan_mends": "memtui.engine.witness.mending",

@@ -11,7 +11,7 @@ from memtui.engine.core.text import counted
 from memtui.engine.dialects.base import Columns
 from memtui.engine.transfer.format import Format, Sighting
 from memtui.engine.transfer.record import Read, Record, Rejected
-from memtui.engine.transfer.sources.fields import text_of, vectors_of
+from memtui.engine.transfer.sources.fields import record_of, vectors_of
 from memtui.engine.transfer.sources.head import Head
 from memtui.engine.transfer.sources.options import ReadOptions
 from memtui.engine.transfer.sources.text import storable
@@ -45,13 +45,11 @@ class RowReader:
         has no use there is not looked at.
         """
         columns, get = self._columns, row.get
-        found = text_of(get(columns.text), where, with_nul=True)
-        if isinstance(found, Rejected):
-            return found
+        record = record_of(get(columns.text), where, with_nul=True)
+        if isinstance(record, Rejected):
+            return record
+        record.dialect, record.row = self._dialect, row
         stored_id = get(columns.id)
-        record = Record(text=found[0], where=where, dialect=self._dialect, row=row)
-        if found[1]:
-            record.lost("text", found[1])
         if stored_id is not None and str(stored_id).strip():
             record.id = storable(str(stored_id))[0]
         if columns.scope:

@@ -8,7 +8,7 @@ from typing import Any
 
 from memtui.engine.transfer.format import Format, Sighting
 from memtui.engine.transfer.record import Read, Record, Rejected, SourceRemark
-from memtui.engine.transfer.sources.fields import others, put_id, put_time, text_of, word, words
+from memtui.engine.transfer.sources.fields import others, put_id, put_time, record_of, text_of, word, words
 from memtui.engine.transfer.sources.head import Head
 from memtui.engine.transfer.sources.json_stream import Value, items_of, open_json
 from memtui.engine.transfer.sources.options import ReadOptions
@@ -102,14 +102,12 @@ def block(item: Value, scope: str | None) -> Record | Rejected:
 
 def _passage(item: Value, scope: str | None, options: ReadOptions) -> Record | Rejected:
     row: dict[str, Any] = item.value
-    found = text_of(row.get("text"), item.where)
-    if isinstance(found, Rejected):
-        return found
+    record = record_of(row.get("text"), item.where)
+    if isinstance(record, Rejected):
+        return record
     if row.get("is_deleted") is True:
-        return Rejected(item.where, "it was deleted there", text=found[0][:80])
-    record = Record(text=found[0], where=item.where, scope=scope)
-    if found[1]:
-        record.lost("text", found[1])
+        return Rejected(item.where, "it was deleted there", text=record.text[:80])
+    record.scope = scope
     put_id(record, row.get("id"))
     record.foreign_id = record.id or record.foreign_id
     put_time(record, "timestamp_ms", row.get("created_at"), options.now_ms)

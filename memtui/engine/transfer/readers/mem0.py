@@ -10,7 +10,7 @@ from memtui.engine.core.errors import MemtuiError
 from memtui.engine.core.text import counted
 from memtui.engine.transfer.format import Format, Sighting
 from memtui.engine.transfer.record import Read, Record, Rejected, SourceRemark
-from memtui.engine.transfer.sources.fields import others, put_id, put_time, text_of, word, words
+from memtui.engine.transfer.sources.fields import others, put_id, put_time, record_of, text_of, word, words
 from memtui.engine.transfer.sources.files import archive_tree
 from memtui.engine.transfer.sources.head import Head
 from memtui.engine.transfer.sources.json_stream import JsonReader, Value, items_of, lines_of, open_json
@@ -103,12 +103,9 @@ def _record(item: Value, options: ReadOptions) -> Record | Rejected:
     row = item.value
     if not isinstance(row, dict):
         return Rejected(item.where, "it is no object with a text")
-    found = text_of(row.get("memory"), item.where)
-    if isinstance(found, Rejected):
-        return found
-    record = Record(text=found[0], where=item.where)
-    if found[1]:
-        record.lost("text", found[1])
+    record = record_of(row.get("memory"), item.where)
+    if isinstance(record, Rejected):
+        return record
     put_id(record, row.get("id"))
     record.foreign_id = record.id or record.foreign_id
     _put_owner(record, row)

@@ -16,7 +16,7 @@ from memtui.engine.transfer.sources.fields import (
     put_time,
     put_vector,
     put_word,
-    text_of,
+    record_of,
     word,
 )
 from memtui.engine.transfer.sources.head import Head
@@ -54,12 +54,9 @@ def _record(item: Value, options: ReadOptions) -> Record | Rejected:
     row: Any = item.value
     if not isinstance(row, dict):
         return Rejected(item.where, "it is no object with a text")
-    found = text_of(row.get("text"), item.where)
-    if isinstance(found, Rejected):
-        return found
-    record = Record(text=found[0], where=item.where)
-    if found[1]:
-        record.lost("text", found[1])
+    record = record_of(row.get("text"), item.where)
+    if isinstance(record, Rejected):
+        return record
     put_id(record, row.get("id"))
     put_word(record, "category", row.get("category"))
     put_word(record, "scope", row.get("scope"))

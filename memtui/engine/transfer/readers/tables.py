@@ -24,7 +24,7 @@ from memtui.engine.transfer.sources.fields import (
     put_time,
     put_vector,
     put_word,
-    text_of,
+    record_of,
     vectors_of,
     word,
     words,
@@ -70,12 +70,11 @@ def mapped_record(
     def get(role: str) -> Any:
         return row.get(mapping[role]) if role in mapping else None
 
-    found = text_of(get("text"), where)
-    if isinstance(found, Rejected):
-        return found
-    record = Record(text=found[0].strip() if strip else found[0], where=where)
-    if found[1]:
-        record.lost("text", found[1])
+    record = record_of(get("text"), where)
+    if isinstance(record, Rejected):
+        return record
+    if strip:
+        record.text = record.text.strip()
     put_id(record, get("id"))
     record.foreign_id = record.foreign_id or record.id
     category = get("category")
@@ -327,11 +326,9 @@ def _mapped(values: Iterator[Value | Rejected] | Iterator[Value], options: ReadO
         elif isinstance(each.value, dict):
             yield mapped_record(each.value, mapping, each.where, options)
         elif isinstance(each.value, str) and not isinstance(
-            found := text_of(each.value, each.where), Rejected
+            record := record_of(each.value, each.where), Rejected
         ):
-            record = Record(text=found[0], where=each.where, key=each.value)
-            if found[1]:
-                record.lost("text", found[1])
+            record.key = each.value
             yield record
         else:
             yield Rejected(each.where, "it is no object with a text")

@@ -39,6 +39,17 @@ def text_of(value: Any, where: str, *, with_nul: bool = False) -> tuple[str, str
     return text, "; ".join(filter(None, (nul, odd)))
 
 
+def record_of(text: Any, where: str, *, with_nul: bool = False) -> Record | Rejected:
+    """Begin a record with its text and what that lost, or say why there is no memory in it; see `text_of`."""
+    found = text_of(text, where, with_nul=with_nul)
+    if isinstance(found, Rejected):
+        return found
+    record = Record(text=found[0], where=where)
+    if found[1]:
+        record.lost("text", found[1])
+    return record
+
+
 def kind_of(value: Any) -> str:
     """What a JSON value is, in words."""
     kinds = ((bool, "true or false"), (int | float, "a number"), (str, "a text"), (list, "a list"))
