@@ -7,6 +7,8 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from string import ascii_lowercase
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -23,6 +25,7 @@ from memtui.engine import (
 )
 from memtui.engine.core.errors import EmbeddingError
 from memtui.engine.providers.token_model import TokenModel
+from memtui.engine.recall.recipes.memtui.settings import UNCOVERED, fitted, fitted_read, resolve_own
 from memtui.engine.recall.recipes.memtui.token_vectors import best_cosines, in_bytes, shortened
 from memtui.engine.token_vectors import build, remove, status
 from memtui.engine.transfer import ImportRequest, ImportResult, plan_import, run_import
@@ -177,7 +180,7 @@ def test_words_of_the_same_meaning_are_met_and_the_trace_proves_it(engine: Engin
     assert trace.results[0].id == "m1"
     step = next(s for s in trace.results[0].steps if s.stage == "token_vectors")
     assert step.after is not None
-    assert step.after - (step.before or 0) == pytest.approx(0.8)
+    assert step.after - (step.before or 0) == pytest.approx(fitted_read("notes")["tokenWeight"])
     assert read_stage(ask(engine, "whose vessel", tokenWeight=0)) is None
 
 
@@ -305,3 +308,59 @@ def test_an_import_into_a_store_without_token_vectors_makes_none(engine: Engine,
     later, done = imported(tmp_path, "bo bought a boat")
     assert done.added == 1
     assert status(later) is None
+
+
+_LETTERS = "数据库端口城市天气朋友工作时间问题我你他们在有是"
+
+CHINESE = [one + two for one in _LETTERS for two in _LETTERS]
+
+LATIN = [one + two for one in ascii_lowercase for two in ascii_lowercase]
+"""Words of two letters, enough for a model to have learned the script."""
+
+
+@pytest.mark.parametrize("profile", ["dialogue", "notes"])
+def test_token_vectors_take_over_from_the_words_and_their_share_is_fitted(
+    tmp_path: Path, profile: Literal["dialogue", "notes"]
+) -> None:
+    reader = TokenModel(make_model(tmp_path / "small", ["ship", "vessel"], {}))
+    told, _ = resolve_own(None, bundled=True, question="whose vessel", profile=profile, reader=reader)
+    plain, _ = resolve_own(None, bundled=True, question="whose vessel", profile=profile)
+    context = fitted_read(profile)
+    assert (told.late_weight, told.token_weight, told.vector_weight) == (
+        context["lateWeight"],
+        context["tokenWeight"],
+        context["vectorWeight"],
+    )
+    assert told.token_weight > told.late_weight < plain.late_weight
+    assert told.signals == plain.signals
+    assert (told.bm25_weight, told.speaker_weight) == (plain.bm25_weight, plain.speaker_weight)
+    given, _ = resolve_own(None, bundled=False, question="whose vessel", profile=profile, reader=reader)
+    assert given.vector_weight > context["vectorWeight"]  # vectors of a transformer count beside it
+
+
+def test_token_vectors_of_a_model_that_never_learned_the_script_do_not_count(tmp_path: Path) -> None:
+    """Judged by the vocabulary of the model that made them, not by that of the bundled one."""
+    question = "数据库的端口是多少"
+    english = TokenModel(make_model(tmp_path / "english", LATIN, {}))
+    several = TokenModel(make_model(tmp_path / "several", [*LATIN, *CHINESE], {}))
+    plain, _ = resolve_own(None, bundled=True, question=question)
+    unread, said = resolve_own(None, bundled=True, question=question, reader=english)
+    assert unread.token_weight == 0
+    assert unread.as_block() | {"tokenWeight": plain.token_weight} == plain.as_block()
+    assert said[0].endswith("token vectors 0.")
+    read, said = resolve_own(None, bundled=True, question=question, reader=several)
+    assert read.token_weight == fitted_read("notes")["tokenWeight"]
+    assert read.bm25_weight == UNCOVERED["bm25Weight"] > fitted("notes")["bm25Weight"]
+    assert said[0].endswith(f"token vectors {read.token_weight:g}.")
+    half, _ = resolve_own(
+        None, bundled=True, question="the database 数据库的 port of the pay server", reader=english
+    )
+    assert 0 < half.token_weight < read.token_weight
+
+
+def test_what_token_vectors_say_nothing_of_is_led_by_keywords(engine: Engine, model: Path) -> None:
+    build(engine, model)
+    trace = ask(engine, "数据库的端口")
+    assert read_stage(trace) is None
+    assert trace.config["memtui"]["tokenWeight"] == 0
+    assert any("token vectors 0" in finding for finding in trace.findings)

@@ -1,6 +1,6 @@
 """Fit what each signal of the recipe `memtui` is worth, for dialogues and for notes, and check it on what it never saw.
 
-python -m tests.quality.fusion [../shared] [--write]
+python -m tests.quality.fusion [../shared] [--write] [--context FOLDER]
 
 Data: the dialogues and chats of this folder, written for this purpose, each asked alone and all of them as one long
 dialogue between two people (names changed); and the notes of `../shared/fixtures/recall-tuning` (its README names
@@ -9,10 +9,15 @@ the candidates is fitted to the memories that answer, held near the weights that
 A weight of the old ones that would turn negative is left out. Every figure printed is of questions of a scope
 that neither the choice nor the fit saw. `--write` makes `weights.toml`: weight, its error (jackknife over the
 scopes), and what nDCG@10 loses without it, with a 95 % interval over the questions.
+
+`--context`, the folder of a model for token vectors (all-MiniLM-L6-v2 in int8 was used), fits how these share the
+weight of the words with the bundled vectors, the rest as it is: one point of a small grid, judged on scopes that did
+not choose it. Without it, that part of `weights.toml` stays.
 """
 
 from __future__ import annotations
 
+import argparse
 import re
 import sys
 import tempfile
@@ -26,6 +31,7 @@ import numpy as np
 from memtui.engine import RecallRequest, Trace
 from memtui.engine.recall.answer import recall
 from memtui.engine.recall.context import RecallContext
+from memtui.engine.recall.recipes.memtui.settings import fitted
 from memtui.engine.recall.recipes.memtui.signals import SIGNALS
 from tests.conftest import SHARED
 from tests.quality import confidence, dialogues, tuning
@@ -95,6 +101,17 @@ class Sample:
         return np.stack([words if name == "lateWeight" else self.columns[name] for name in names], axis=1)
 
 
+READ = ("lateWeight", "tokenWeight", "vectorWeight")
+
+GRID: Sequence[tuple[float, ...]] = [
+    (late, read, vector)
+    for vector in (0.18, 0.0)
+    for late in (0.8, 0.4, 0.3, 0.2, 0.1, 0.0)
+    for read in (0.4, 0.8, 1.2, 1.6)
+]
+"""Those that are tried where there are token vectors, the first of equals."""
+
+
 def sample(set_: str, scope: str, trace: Trace, relevant: frozenset[str]) -> Sample:
     """The signals of a recall, as its trace has them."""
     of = {record.name: record.outcome for record in trace.records}
@@ -115,6 +132,7 @@ def sample(set_: str, scope: str, trace: Trace, relevant: frozenset[str]) -> Sam
         "lateWeight": part(of["late_interaction"].inputs, "met"),
         "speakerWeight": _ruled(of, "speaker", "speaker_named", n),
         "dateWeight": _ruled(of, "date", "date_named", n),
+        "tokenWeight": part(of["token_vectors"].inputs, "read") if "token_vectors" in of else nothing,
     }
     for signal in SIGNALS:
         columns[signal.name] = of[signal.stage].inputs[signal.name] if signal.stage in of else nothing
@@ -142,7 +160,7 @@ def ask(bench: RecallContext, set_: str, fold: str, asked: Asked) -> Sample:
     return sample(set_, fold, recall(request, bench), asked.relevant)
 
 
-def talks(folder: Path, root: Path, title: str) -> list[Sample]:
+def talks(folder: Path, root: Path, title: str, model: Path | None = None) -> list[Sample]:
     """The dialogues of a folder, each alone, and all as one."""
     found: list[Sample] = []
     read = {name: dialogues.read(name, folder) for name in dialogues.names(folder)}
@@ -155,7 +173,7 @@ def talks(folder: Path, root: Path, title: str) -> list[Sample]:
             turns += said
             questions += [(name, Asked(q.query, str(q.scope), frozenset(q.expected), None)) for q in asked]
         place = root / f"{title}-{together}"
-        bench = tuning.bench_on(dialogues.write(place, turns))
+        bench = tuning.reading(tuning.bench_on(dialogues.write(place, turns)), model)
         set_ = f"{title}, {'as one' if together else 'alone'}"
         found += [ask(bench, set_, name, each) for name, each in questions]
     return found
@@ -180,9 +198,10 @@ def renamed(
     return said, [replace(q, query=told(q.query), scope="all") for q in questions]
 
 
-def notes(shared: Path, root: Path) -> list[Sample]:
+def notes(shared: Path, root: Path, model: Path | None = None) -> list[Sample]:
     """The notes of the shared material, each question asked at its own time."""
     bench, parts = tuning.read_tuning(shared, root / "notes")
+    bench = tuning.reading(bench, model)
     return [ask(bench, "notes", asked.scope, asked) for asked in parts["realmem"]]
 
 
@@ -321,26 +340,103 @@ def report(profile: str, samples: Sequence[Sample]) -> list[str]:
     return [*gains, f"[{profile}]", *lines[True], "", f"[{profile}.signals]", *lines[False], ""]
 
 
+def in_context(profile: str, samples: Sequence[Sample]) -> list[str]:
+    """The part of `weights.toml` for stores with token vectors; printed with what is gained."""
+    fixed = fitted(profile)  # type: ignore[arg-type]
+    keys = {signal.name: signal.key for signal in SIGNALS}
+    rest = {name: float(fixed[name]) for name in BEFORE if name not in READ}
+    rest |= {name: float(fixed["signals"].get(key, 0.0)) for name, key in keys.items()}
+    base = [each.matrix(list(rest)) @ np.array(list(rest.values())) for each in samples]
+    longer = [BEFORE["lateWeight"] * each.tied["bm25Weight"] for each in samples]
+    base = [
+        b + more * each.columns["bm25Weight"] for b, more, each in zip(base, longer, samples, strict=True)
+    ]
+
+    def at(weights: Sequence[float]) -> Row:
+        return np.array(
+            [
+                measures(each, b + each.matrix(READ) @ np.array(weights))
+                for each, b in zip([replace(each, tied={}) for each in samples], base, strict=True)
+            ]
+        )
+
+    plain = at((fixed["lateWeight"], 0.0, fixed["vectorWeight"]))
+    tried = {weights: at(weights) for weights in GRID}
+    scopes = np.array([each.scope for each in samples])
+
+    def best(inside: np.ndarray[Any, Any]) -> tuple[float, ...]:
+        return max(GRID, key=lambda weights: round(float(tried[weights][inside, 0].mean()), 3))
+
+    kept, nested = {}, np.zeros_like(plain)
+    for scope in dict.fromkeys(scopes.tolist()):
+        kept[scope] = best(scopes != scope)
+        nested[scopes == scope] = tried[kept[scope]][scopes == scope]
+    gains = []
+    for set_ in dict.fromkeys(each.set for each in samples):
+        inside = np.array([each.set == set_ for each in samples])
+        mean, low, high = interval(nested[inside, 0] - plain[inside, 0])
+        before, after = plain[inside].mean(axis=0), nested[inside].mean(axis=0)
+        gains.append(
+            f"# {set_}, token vectors: nDCG@10 {before[0]:.3f} -> {after[0]:.3f} ({mean:+.3f}"
+            f" [{low:+.3f}, {high:+.3f}]), recall@10 {before[1]:.3f} -> {after[1]:.3f}"
+        )
+    chosen_ones = best(np.ones(len(samples), bool))
+    folds = np.array(list(kept.values()))
+    errors = np.sqrt((len(folds) - 1) / len(folds) * ((folds - folds.mean(axis=0)) ** 2).sum(axis=0))
+    out = [*gains, f"[{profile}.context]"]
+    for place, name in enumerate(READ):
+        weight = chosen_ones[place]
+        other = 0.0 if weight else fixed.get(name, 0.8)
+        less = at([other if at_ == place else each for at_, each in enumerate(chosen_ones)])
+        mean, low, high = interval(less[:, 0] - tried[chosen_ones][:, 0])
+        told = f"without = {mean:.4f}, interval = [{low:.4f}, {high:.4f}]"
+        out.append(f"{name} = {{ weight = {weight:.2f}, error = {errors[place]:.2f}, {told} }}")
+    print("\n".join(out))
+    return [*out, ""]
+
+
 HEAD = """\
 # What each signal is worth. Made by `python -m tests.quality.fusion --write`, which says how and of which data.
 # weight: a memory gains so much where the signal is 1. error: its standard error, by leaving out scopes.
 # without, interval: the change of nDCG@10 when it is left out (for a weight of 0: put in) and the others are fitted
 # anew, with its 95 % interval.
 # Above each profile: questions of scopes that neither the choice nor the fit saw, against the old weights.
+# context: what differs where the store has token vectors; there `without` leaves the other weights as they are
+# (for a weight of 0: with that of the profile).
 """
 
 
+def context_lines(told: str, profile: str) -> list[str]:
+    """The part of `weights.toml` for token vectors as it stands there, with the gains above it."""
+    lines = told.splitlines()
+    at = lines.index(f"[{profile}.context]")
+    start = at - next(n for n in range(at) if not lines[at - 1 - n].startswith("#"))
+    return [*lines[start : at + 1 + len(READ)], ""]
+
+
 def main() -> int:
-    arguments = [each for each in sys.argv[1:] if not each.startswith("--")]
-    shared = Path(arguments[0]) if arguments else SHARED
+    parser = argparse.ArgumentParser(description="Fit what each signal is worth.")
+    parser.add_argument("shared", nargs="?", type=Path, default=SHARED)
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--context", type=Path, metavar="FOLDER")
+    args = parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
         root = Path(place)
-        spoken = talks(dialogues.FOLDER, root, "dialogues") + talks(dialogues.FOLDER / "chats", root, "chats")
-        parts = [report("dialogue", spoken)]
-        parts.append(report("notes", notes(shared, root)))
-    if "--write" in sys.argv:
+
+        def both(model: Path | None, under: Path) -> dict[str, list[Sample]]:
+            spoken = talks(dialogues.FOLDER, under, "dialogues", model)
+            spoken += talks(dialogues.FOLDER / "chats", under, "chats", model)
+            return {"dialogue": spoken, "notes": notes(args.shared, under, model)}
+
+        parts = [report(*each) for each in both(None, root / "plain").items()]
+        old = WEIGHTS.read_text(encoding="utf-8")
+        if args.context is None:
+            parts += [context_lines(old, profile) for profile in TIED]
+        else:
+            parts += [in_context(*each) for each in both(args.context, root / "read").items()]
+    if args.write:
         told = HEAD + "\n" + "\n".join(line for part in parts for line in part)
-        _, more = confidence.kept(WEIGHTS.read_text(encoding="utf-8"))
+        _, more = confidence.kept(old)
         WEIGHTS.write_text(told.rstrip() + "\n\n" + more, encoding="utf-8")
     return 0
 

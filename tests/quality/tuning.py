@@ -13,7 +13,7 @@ import json
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from memtui.engine import RecallRequest
+from memtui.engine import RecallRequest, open_engine
 from memtui.engine.dialects.memtui import own_schema
 from memtui.engine.providers.static_embedder import BUNDLED_DIMS, bundled
 from memtui.engine.recall.answer import recall
@@ -29,6 +29,7 @@ from memtui.engine.recall.context import RecallContext
 from memtui.engine.store.create import create_own
 from memtui.engine.store.open import open_store
 from memtui.engine.store.sql import is_in
+from memtui.engine.token_vectors import build
 from tests.conftest import NOW_MS, SHARED
 from tests.quality import dialogues
 
@@ -75,6 +76,17 @@ def bench_on(folder: Path) -> RecallContext:
     store.pin().table.optimize(cleanup_older_than=timedelta(days=36_500))
     store.refresh()
     return RecallContext(open_store(folder), NOW_MS, bundled().embed_query, bundled=True)
+
+
+def reading(bench: RecallContext, model: Path | None) -> RecallContext:
+    """The same with token vectors of every memory by `model`, kept beside the store; as it is without one."""
+    if model is None:
+        return bench
+    folder = Path(bench.store.uri)
+    state = folder.with_name(f"{folder.name}-state")
+    engine = open_engine(folder, now=lambda: NOW_MS, environ={}, cwd=folder, state=state)
+    build(engine, model)
+    return replace(bench, tokens=engine.bench().tokens)
 
 
 def by_recipe(

@@ -34,6 +34,9 @@ _LONGEST = 20_000
 
 _MARKS = (("[CLS]", "[SEP]"), ("<s>", "</s>"))
 
+_BEGINS = "\u2581\u0120"
+"""What some tokenizers set before the first piece of a word."""
+
 
 class ReadTokens(NamedTuple):
     """The word pieces of one text as the model read them."""
@@ -108,6 +111,11 @@ def _load(folder: Path, file: Path, stamp: tuple[int, int]) -> _Loaded:
     return _Loaded(session, tokenizer, marks[0], marks[1], 0 if pad is None else pad, names, output)
 
 
+@lru_cache(maxsize=2)
+def _vocabulary(folder: Path, file: Path, stamp: tuple[int, int]) -> tuple[str, ...]:
+    return tuple(piece.lstrip(_BEGINS) for piece in _load(folder, file, stamp).tokenizer.get_vocab())
+
+
 class TokenModel:
     """The model in `folder`; its files are read at the first use, safe from any thread."""
 
@@ -124,6 +132,10 @@ class TokenModel:
     def bytes(self) -> int:
         """Size of the model's file."""
         return self._file.stat().st_size
+
+    def vocabulary(self) -> tuple[str, ...]:
+        """Its word pieces, without the mark of a word's beginning. EmbeddingError as `read_many`."""
+        return _vocabulary(self.folder, self._file, _stamp(self._file))
 
     def read(self, text: str) -> ReadTokens:
         """The word pieces of a question, read by itself."""

@@ -1,12 +1,14 @@
 """How sure it is that the best memory answers at all: a probability, calibrated on questions with and without answer.
 
-Three things are looked at. How well the words of the question are met by one of the first memories, or just before it,
-rare words counting more: it is not stretched over the pool, whose best always reaches the top, answer or not. How much
-of all the weight that there is the best memory gathers: where meaning, words, speaker and time speak for one and the
-same memory it is more likely the answer than where each speaks for another. And in dialogues whether what was said
-beside it came back too, since what was talked about is told in more than one message, and how many words the question
-has: three are sooner met by chance than eight. In notes a long message seldom has one note that answers it; there how
-much of the question stands in the memory to the letter counts too, rare words more.
+Three things are looked at. How well the words of the question are met by one of the first memories, or just before
+it, rare words counting more: it is not stretched over the pool, whose best always reaches the top, answer or not. How
+much of all the weight that there is the best memory gathers: where meaning, words, speaker and time speak for one and
+the same memory it is more likely the answer than where each speaks for another. And in dialogues whether what was
+said beside it came back too, since what was talked about is told in more than one message, and how many words the
+question has: three are sooner met by chance than eight. Where a question names one speaker it also counts whether
+another said what it asks about (`another_speaker`): what Ana bought is no answer to what Tom bought. In notes a long
+message seldom has one note that answers it; there how much of the question stands in the memory to the letter counts
+too, rare words more.
 
 Words that the bundled model knows in pieces alone are most words of a language that it never learned. Where half of the
 question is made of such words, and none of them stands in a memory, their pieces count for nothing: they meet pieces of
@@ -32,6 +34,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from memtui.engine.recall.another_speaker import lead_of_another
 from memtui.engine.recall.recipes.memtui.question import (
     AUXILIARIES,
     FUNCTION_WORDS,
@@ -97,6 +100,10 @@ class Judgement:
     """For a question of many words, see `asked_words`."""
     literal: float
     """For a memory in which all of the question stands to the letter, see `literal`."""
+    other_met: float
+    """Where others' words meet the question wholly and those of the speaker whom it names not at all."""
+    other_gathered: float
+    """Where what others said leads by all that a speaker counts; see `another_speaker`."""
     line: float
     """Below this exponent no memory answers well: one question in twenty that has an answer is wrongly said to
     have none."""
@@ -115,12 +122,15 @@ class Judgement:
         *,
         asked: float = 0.0,
         literal: float = 0.0,
+        other_met: float = 0.0,
+        other_gathered: float = 0.0,
     ) -> tuple[float, float]:
         """(the probability, the line below which nothing answers); `long` as `longness` says."""
         line = self.line + self.long_line * long + self.short_line * short
         exponent = self.bias + self.met * met + self.gathered * gathered + self.long * long
         exponent += self.beside * (self.beside_unknown if beside is None else beside)
         exponent += self.asked * asked + self.literal * literal
+        exponent += self.other_met * other_met + self.other_gathered * other_gathered
         return 1 / (1 + exp(-exponent)), 1 / (1 + exp(-line))
 
 
@@ -193,6 +203,7 @@ def confidence(trace: Trace) -> Confidence | None:
     judged, texts = judgement(settings["profile"], few), [row.text for row in trace.pool.rows]
     asked = asked_words(trace.cleaned or trace.query) if judged.asked else None
     stands = literal(trace.query, texts, place[memory]) if judged.literal else None
+    lead = lead_of_another(trace) if judged.other_met or judged.other_gathered else None
     probability, line = judged.of(
         met[memory],
         gathered,
@@ -201,8 +212,10 @@ def confidence(trace: Trace) -> Confidence | None:
         short_messages(texts),
         asked=asked or 0.0,
         literal=stands or 0.0,
+        other_met=0.0 if lead is None else lead.met,
+        other_gathered=0.0 if lead is None else lead.gathered,
     )
-    return Confidence(memory, probability, met[memory], gathered, line, near, few, asked, stands)
+    return Confidence(memory, probability, met[memory], gathered, line, near, few, asked, stands, lead)
 
 
 def words_in_pieces(pieces: Sequence[str]) -> list[slice]:

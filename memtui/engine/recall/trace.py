@@ -210,6 +210,14 @@ class Confidence:
     """Of how many words the question is, as a share of many; None where that does not count."""
     literal: float | None = None
     """The share of the question that stands in the memory to the letter; None where that does not count."""
+    other: tuple[float, float] | None = None
+    """How far what another has said leads before what the speaker has whom the question names: in words met, and in
+    all else as a share of what the speaker counts. None where it names no speaker, or several."""
+
+    @property
+    def another(self) -> bool:
+        """Whether another than the speaker whom the question names has said what is more like it."""
+        return self.other is not None and min(self.other) > 0
 
     @property
     def word(self) -> Word:
@@ -240,14 +248,16 @@ class Confidence:
     def why(self) -> str:
         """What it is told by, in words."""
         words = f"{self.met:.0%} of the question's words met"
+        another = ", what another than the one it names has said fits it better" if self.another else ""
         if self.few:
-            return f"{words}; too few candidates to weigh them against each other"
+            return f"{words}{another}; too few candidates to weigh them against each other"
         told = f"{words}, {self.gathered:.0%} of all weight gathered"
         if self.literal is not None:
             told += f", {self.literal:.0%} of the question there to the letter"
         if self.asked is not None:
             few, many = self.asked < ASKED_FEW, self.asked == 1
             told += ", asked in few words" if few else ", asked in many words" if many else ""
+        told += another
         if self.beside is None:
             return told
         return f"{told}, {'what' if self.beside else 'nothing that'} was said beside it came back too"
@@ -263,6 +273,7 @@ class Confidence:
             "few": self.few,
             "asked": self.asked,
             "literal": self.literal,
+            "other": None if self.other is None else dict(zip(("met", "gathered"), self.other, strict=True)),
             "line": self.line,
             "answers": self.word,
             "answered": self.answered,

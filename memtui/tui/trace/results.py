@@ -419,11 +419,12 @@ def moved_on(trace: Trace, version: int | None) -> str:
 
 def confidence_reasons(told: Confidence) -> str:
     """What the confidence is made of, in a few words with their numbers."""
+    another = ", another speaker's fits better" if told.another else ""
     if told.few:
-        return f"words met {score(told.met)}, few candidates"
+        return f"words met {score(told.met)}{another}, few candidates"
     beside = {None: "", True: ", neighbours too", False: ", no neighbours"}[told.beside]
     letter = "" if told.literal is None else f", to the letter {score(told.literal)}"
-    return f"words met {score(told.met)}, weight {score(told.gathered)}{letter}{beside}"
+    return f"words met {score(told.met)}, weight {score(told.gathered)}{letter}{another}{beside}"
 
 
 def confidence_words(told: Confidence) -> tuple[str, str]:

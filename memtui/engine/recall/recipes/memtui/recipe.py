@@ -180,7 +180,11 @@ def read_ahead(request: RecallRequest, context: RecallContext, outside: IoCache,
 
 def resolve(request: RecallRequest, context: RecallContext) -> Resolved:
     """The settings for a question, which may still be empty. ConfigError for one that does not exist."""
-    own, findings = resolve_own(request.config, bundled=context.bundled, question=request.query)
+    reader: TokenReader | None = None
+    with suppress(MemtuiError):
+        reader = context.tokens()
+    model = None if reader is None else reader.model
+    own, findings = resolve_own(request.config, bundled=context.bundled, question=request.query, reader=model)
     return {BLOCK: own.as_block()}, findings
 
 
@@ -257,11 +261,18 @@ class MemtuiRun:
             f"metadata is encoded twice in {count}: read here as what it holds, by the plugin not at all.",
         )
 
-    def _resolved(self, profile: Profile, found: str) -> tuple[OwnSettings, tuple[str, ...]]:
-        """The settings for rows of a profile, and for the texts `found` by the keywords."""
+    def _resolved(
+        self, profile: Profile, found: str, reader: TokenReader | None = None
+    ) -> tuple[OwnSettings, tuple[str, ...]]:
+        """The settings for rows of a profile, for the texts `found` by the keywords, and for token vectors."""
         request = self.request
         return resolve_own(
-            request.config, bundled=self.bundled, question=request.query, profile=profile, found=found
+            request.config,
+            bundled=self.bundled,
+            question=request.query,
+            profile=profile,
+            found=found,
+            reader=None if reader is None else reader.model,
         )
 
     def _gather(self) -> CandidateGatherer:
@@ -282,7 +293,11 @@ class MemtuiRun:
                 fix="Configure an embedder, give a question vector, or build a full-text index.",
             )
         best = [hit.row.text for hit in found["bm25_ranked"].hits[:LOOKED_AT]]
-        self.settings, self.findings = self._resolved(profile_of(known.spoken), " ".join(best))
+        profile, texts = profile_of(known.spoken), " ".join(best)
+        self.settings, self.findings = self._resolved(profile, texts)
+        reader = self._tokens()
+        if reader is not None:
+            self.settings, self.findings = self._resolved(profile, texts, reader)
         return CandidateGatherer(
             question=request.query,
             clean=clean,
@@ -294,7 +309,7 @@ class MemtuiRun:
             search=self.search,
             lanes=found,
             model=bundled(),
-            token_reader=self._tokens(),
+            token_reader=reader if self.settings.token_weight else None,
             check=self.cancel.check,
         )
 

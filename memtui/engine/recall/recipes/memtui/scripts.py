@@ -1,4 +1,4 @@
-"""Which of a question's words the bundled model can tell apart, judged by its own vocabulary.
+"""Which of a question's words a model can tell apart, judged by its own vocabulary.
 
 A model has learned a script where its vocabulary has whole words of it. English has some twenty thousand of them;
 of a script that it never learned it has single letters: these meet the same letters in every text, and say nothing.
@@ -10,10 +10,13 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from memtui.engine.providers.static_embedder import StaticEmbedder
+
+class HasVocabulary(Protocol):
+    """A model of words: its vocabulary, a continuation of a word with `##` before it."""
+
+    def vocabulary(self) -> tuple[str, ...]: ...
 
 
 ENOUGH = 500
@@ -38,7 +41,7 @@ class Coverage:
 NOTHING = Coverage(0.0, ())
 
 
-def coverage(text: str, model: StaticEmbedder) -> Coverage:
+def coverage(text: str, model: HasVocabulary) -> Coverage:
     """The share of the words of `text` in scripts that `model` never learned; numbers and signs do not count."""
     learned = learned_scripts(model)
     weights: dict[str, float] = {}
@@ -53,12 +56,12 @@ def coverage(text: str, model: StaticEmbedder) -> Coverage:
     return Coverage(sum(unknown.values()) / total, tuple(sorted(unknown)))
 
 
-def learned_scripts(model: StaticEmbedder) -> frozenset[str]:
+def learned_scripts(model: HasVocabulary) -> frozenset[str]:
     """The scripts of which the vocabulary of `model` has enough whole words."""
     return _learned(model.vocabulary())
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=4)
 def _learned(words: tuple[str, ...]) -> frozenset[str]:
     counts: dict[str, int] = {}
     for word in words:

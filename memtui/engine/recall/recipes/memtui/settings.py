@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field, create_model
 
 from memtui.engine.core.errors import ConfigError, EmbeddingError
-from memtui.engine.recall.recipes.memtui.scripts import NOTHING, Coverage, coverage
+from memtui.engine.recall.recipes.memtui.scripts import NOTHING, Coverage, HasVocabulary, coverage
 from memtui.engine.recall.recipes.memtui.signals import SIGNALS
 from memtui.engine.recall.recipes.pro.settings import SettingsBlock, resolve_block
 
@@ -45,9 +45,8 @@ class OwnSettings(SettingsBlock):
     late_weight: float = Field(default=0.8, ge=0, le=10)
     """Of the late interaction (how well each word of the question is met), stretched the same way."""
     token_weight: float = Field(default=0.8, ge=0, le=10)
-    """Of how well the question is met by token vectors, stretched the same way; only where there are any. As much as
-    `late_weight`: together they are what the best recipe of spec quality 2 gives to meaning (T4c: 1.6). Not fitted:
-    `tests/quality/table.py --context FOLDER` measures it with a model."""
+    """Of how well the question is met by token vectors, stretched the same way; only where there are any. Then this
+    weight and `late_weight` are those of `[PROFILE.context]` in `weights.toml`."""
     rarity: float = Field(default=1.0, ge=0, le=3)
     """How far a question's word counts by its rarity in the scope: the exponent of `Survey.rarity`, 0 not at all."""
     context_weight: float = Field(default=0.8, ge=0, le=1)
@@ -98,9 +97,22 @@ def profile_of(spoken: float) -> Profile:
 @lru_cache(maxsize=2)
 def fitted(profile: Profile) -> Mapping[str, Any]:
     """The weights of a profile under their keys in a configuration: `weights.toml` without errors and ablations."""
-    told = tomllib.loads(Path(__file__).with_name("weights.toml").read_text(encoding="utf-8"))[profile]
+    told = _told(profile)
     plain = {key: value["weight"] for key, value in told.items() if "weight" in value}
     return {**plain, "signals": {key: value["weight"] for key, value in told["signals"].items()}}
+
+
+@lru_cache(maxsize=2)
+def fitted_read(profile: Profile) -> Mapping[str, float]:
+    """What differs of a profile's weights where the store has token vectors, under the same keys."""
+    return {key: value["weight"] for key, value in _told(profile)["context"].items()}
+
+
+def _told(profile: Profile) -> Mapping[str, Any]:
+    told: Mapping[str, Any] = tomllib.loads(
+        Path(__file__).with_name("weights.toml").read_text(encoding="utf-8")
+    )[profile]
+    return told
 
 
 SHORT, LONG = 12, 40
@@ -117,30 +129,47 @@ FULL = 0.5
 
 
 def for_question(
-    question: str, covered: Coverage, *, bundled: bool, profile: Profile = "notes"
+    question: str,
+    covered: Coverage,
+    *,
+    bundled: bool,
+    profile: Profile = "notes",
+    read: Coverage | None = None,
 ) -> dict[str, Any]:
     """The weights of the profile, with those that hang on the question.
 
     Where the vectors are another model's, what the bundled one never learned is no reason to distrust them: then
-    only the word by word comparison, which is always the bundled model's, counts less.
+    only the word by word comparison, which is always the bundled model's, counts less. `read` is what the model of
+    the token vectors never learned, None without any: of what it did they take over from that comparison.
     """
     length = min(1.0, max(0.0, (len(question.split()) - SHORT) / (LONG - SHORT)))
     plain = {**fitted(profile), **({} if bundled else GIVEN)}
     plain["bm25Weight"] = round(plain["bm25Weight"] + length * LONGER, 4)
     share = min(1.0, covered.uncovered / FULL)
     changed = UNCOVERED if bundled else {"lateWeight": UNCOVERED["lateWeight"]}
-    gated = {key: round(plain[key] + share * (value - plain[key]), 4) for key, value in changed.items()}
-    return {**plain, **gated}
+    gated = {**plain, **_between(plain, changed, share)}
+    if read is None:
+        return gated
+    context = {
+        key: fitted_read(profile)[key] for key in fitted_read(profile) if bundled or key != "vectorWeight"
+    }
+    known = 1.0 - min(1.0, read.uncovered / FULL)
+    return {**gated, **_between({**gated, "tokenWeight": 0.0}, context, known)}
 
 
-def covered_by_model(text: str) -> Coverage:
-    """How much of a text is of scripts that the bundled model never learned; nothing where it cannot be read."""
+def _between(low: Mapping[str, Any], high: Mapping[str, float], share: float) -> dict[str, float]:
+    """Of the keys of `high` the weights that lie at `share` of the way there from `low`."""
+    return {key: round(low[key] + share * (value - low[key]), 4) for key, value in high.items()}
+
+
+def covered_by_model(text: str, model: HasVocabulary | None = None) -> Coverage:
+    """How much of a text is of scripts that a model, else the bundled one, never learned; nothing if none is read."""
     if text.isascii():
         return NOTHING  # Latin, without a look at the vocabulary
     from memtui.engine.providers.static_embedder import bundled
 
     try:
-        return coverage(text, bundled())
+        return coverage(text, bundled() if model is None else model)
     except EmbeddingError:
         return NOTHING
 
@@ -152,10 +181,12 @@ def resolve_own(
     question: str = "",
     profile: Profile = "notes",
     found: str = "",
+    reader: HasVocabulary | None = None,
 ) -> tuple[OwnSettings, tuple[str, ...]]:
     """The settings of `config` ({"memtui": {...}}) over those for `question`, and findings about what has no effect.
 
-    `profile` is that of the rows, which `config` may overrule; `found` the texts that the keywords find best.
+    `profile` is that of the rows, which `config` may overrule; `found` the texts that the keywords find best;
+    `reader` the model of the store's token vectors.
 
     Raises ConfigError with the path of the first key that is unknown or ill-typed.
     """
@@ -173,20 +204,25 @@ def resolve_own(
     chosen: Profile = wanted if wanted in ("dialogue", "notes") else profile
     asked, met = covered_by_model(question), covered_by_model(found)
     covered = max(asked, met, key=lambda each: each.uncovered)
-    base = for_question(question, covered, bundled=bundled, profile=chosen)
+    read = None
+    if reader is not None:
+        unread = (covered_by_model(text, reader) for text in (question, found))
+        read = max(unread, key=lambda each: each.uncovered)
+    base = for_question(question, covered, bundled=bundled, profile=chosen, read=read)
     settings: OwnSettings = resolve_block(BLOCK, OwnSettings, given, base)
     settings = settings.model_copy(update={"profile": chosen})
     of = "question's words" if covered is asked else "words that the keywords find"
-    return settings, (*findings, *_gate(covered, settings, of))
+    return settings, (*findings, *_gate(covered, settings, of, read))
 
 
-def _gate(covered: Coverage, settings: OwnSettings, of: str) -> tuple[str, ...]:
+def _gate(covered: Coverage, settings: OwnSettings, of: str, read: Coverage | None) -> tuple[str, ...]:
     """What to say of texts that the bundled model cannot tell apart."""
     if not covered.uncovered:
         return ()
     scripts = ", ".join(script.capitalize() if script != "CJK" else script for script in covered.scripts)
+    tokens = "" if read is None else f", token vectors {settings.token_weight:g}"
     return (
         f"{covered.uncovered:.0%} of the {of} are {scripts}, which the bundled model never learned: "
         f"keywords count {settings.bm25_weight:g}, word by word {settings.late_weight:g}, "
-        f"meaning {settings.vector_weight:g}.",
+        f"meaning {settings.vector_weight:g}{tokens}.",
     )

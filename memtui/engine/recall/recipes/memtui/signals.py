@@ -172,7 +172,8 @@ def _asks(row: CandidateRow) -> bool:
     return spoken(row)[1].rstrip().endswith(QUESTION_MARKS)
 
 
-def _holds_question(row: CandidateRow) -> bool:
+def holds_question(row: CandidateRow) -> bool:
+    """Whether a memory asks anything."""
     text = spoken(row)[1]
     return any(mark in text for mark in QUESTION_MARKS)
 
@@ -235,7 +236,7 @@ SIGNALS = (
         "kind",
         "is a question",
         "for what asks a question itself",
-        _of_text("question", _holds_question),
+        _of_text("question", holds_question),
     ),
     Signal(
         "numbers",
