@@ -144,10 +144,12 @@ def test_every_weight_of_the_file_has_an_error_and_an_ablation() -> None:
     told = tomllib.loads(WEIGHTS.read_text(encoding="utf-8"))
     keys = {signal.key for signal in SIGNALS}
     for profile in ("dialogue", "notes"):
-        parts = ("signals", "confidence", "few")
+        parts = ("signals", "context", "confidence", "few")
         weights = {k: value for k, value in told[profile].items() if k not in parts}
         assert set(told[profile]["signals"]) <= keys
-        for each in (*weights.values(), *told[profile]["signals"].values()):
+        context = told[profile]["context"]
+        assert set(context) == {"lateWeight", "tokenWeight", "vectorWeight"}
+        for each in (*weights.values(), *told[profile]["signals"].values(), *context.values()):
             assert set(each) == {"weight", "error", "without", "interval"}
             assert each["interval"][0] <= each["without"] <= each["interval"][1]
 
