@@ -15,6 +15,8 @@ from tests.arch.test_circles import modules
 OF_OTHERS = {"Input", "JSON", "Math"}
 """Classes of libraries and of the systems beside ours that docstrings speak of."""
 
+COMMENT = re.compile(r"(?:^|  )\s*# .*")
+
 
 @cache
 def trees() -> dict[str, ast.Module]:
@@ -26,10 +28,12 @@ def known() -> dict[str, set[str]]:
     """The names in each class and each module (by its last word): what may stand behind a dot."""
     found: dict[str, set[str]] = {}
     for module, tree in trees().items():
-        found.setdefault(module.rpartition(".")[2], set()).update(re.findall(r"\w+", ast.unparse(tree)))
+        lines = [COMMENT.sub("", line) for line in modules()[module].read_text(encoding="utf-8").splitlines()]
+        found.setdefault(module.rpartition(".")[2], set()).update(re.findall(r"\w+", "\n".join(lines)))
         for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef):
-                found.setdefault(node.name, set()).update(re.findall(r"\w+", ast.unparse(node)))
+                inside = "\n".join(lines[node.lineno - 1 : node.end_lineno])
+                found.setdefault(node.name, set()).update(re.findall(r"\w+", inside))
     return found
 
 

@@ -13,7 +13,7 @@ from memtui.engine.changes.apply import ConflictError
 from memtui.engine.changes.write_access import LockHold
 from memtui.engine.core.errors import RefusedError
 from memtui.engine.engine import Engine
-from tests.conftest import tree_hash
+from tests.conftest import thinned, tree_hash
 from tests.engine.test_transfer_run import _source
 from tests.engine.transfer_stores import imported, memory, opened, own_store, pro_store, rows_of
 
@@ -28,7 +28,7 @@ def low(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(place, "LARGE", 2_000)
 
 
-@pytest.fixture(params=["own", "pro"])
+@pytest.fixture(params=thinned(["pro", "own"], 2))
 def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Engine:
     make = own_store if request.param == "own" else pro_store
     rows = [memory(9_990 + n, f"Here before, number {n}.") for n in range(5)]
