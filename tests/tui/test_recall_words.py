@@ -319,7 +319,7 @@ def test_the_confidence_says_what_it_is_made_of() -> None:
     assert results.confidence_reasons(alone) == "words met .714, weight .900, no neighbours"
     assert alone.why == f"{told.why}, nothing that was said beside it came back too"
     other = replace(told, other=(0.2, 0.1))
-    assert results.confidence_reasons(other) == "words met .714, weight .900, another speaker's fits better"
+    assert results.confidence_reasons(other) == "words met .714, weight .900, another's fits better"
     assert other.why == f"{told.why}, what another than the one it names has said fits it better"
     assert results.confidence_reasons(replace(told, other=(0.2, 0.0))) == results.confidence_reasons(told)
     few = replace(told, few=True)

@@ -419,7 +419,7 @@ def moved_on(trace: Trace, version: int | None) -> str:
 
 def confidence_reasons(told: Confidence) -> str:
     """What the confidence is made of, in a few words with their numbers."""
-    another = ", another speaker's fits better" if told.another else ""
+    another = ", another's fits better" if told.another else ""
     if told.few:
         return f"words met {score(told.met)}{another}, few candidates"
     beside = {None: "", True: ", neighbours too", False: ", no neighbours"}[told.beside]
