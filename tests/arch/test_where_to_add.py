@@ -103,6 +103,30 @@ def test_every_command_is_a_file_and_a_line() -> None:
     assert sorted(commands - _texts(ROOT / "memtui" / "cli" / "main.py")) == []
 
 
+def test_every_task_is_a_file_a_line_and_a_sentence() -> None:
+    from memtui.tui.paint.glyphs import UNICODE
+    from memtui.tui.screens.transfer import about_tasks, tasks
+
+    assert {"memtui/tui/screens/transfer/tasks.py", "memtui/tui/screens/transfer/about_tasks.py"} < _row(
+        "task"
+    )
+    assert all(about_tasks.about_task(each.name, 80, UNICODE) for each in tasks.TASKS)
+    for each in (*tasks.TASKS, *tasks.UNLISTED):
+        assert each.module.startswith("memtui.tui.screens.transfer.")
+        assert tasks.task_named(each.name).name
+
+
+def test_every_tool_is_a_file() -> None:
+    from memtui.mcp.tools.registry import all_tools
+
+    folder = ROOT / "memtui/mcp/tools"
+    offering = {
+        path.stem for path in folder.glob("*.py") if re.search(r"^TOOL\b", path.read_text(), re.MULTILINE)
+    }
+    assert _row("tool") == {"memtui/mcp/tools/"}
+    assert len(offering) == len(all_tools()) > 8
+
+
 def test_every_mode_stands_in_each_file_of_the_list_of_a_screen() -> None:
     from memtui.tui.startup.preload import MODES
 
