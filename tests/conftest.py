@@ -94,14 +94,21 @@ def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     return _fresh_folder(tmp_path_factory, re.sub(r"\W", "_", request.node.name)[:30])
 
 
+TERMINAL = (
+    *("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "COLORTERM", "TEXTUAL_THEME", "TEXTUAL_ANIMATIONS"),
+    *("TMUX", "SSH_TTY", "SSH_CONNECTION", "EDITOR", "VISUAL"),
+)
+"""What a terminal, a session and a shell say of themselves: how wide and how coloured, how to copy and to edit."""
+
+
 @pytest.fixture(autouse=True)
 def _quiet_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """No test sees the developer's own stores, settings, keys or colours."""
+    """No test sees the developer's own stores, settings, keys, colours or terminal."""
     home = _fresh_folder(tmp_path_factory, "home")
     for name in list(os.environ):
         if name.startswith(("OPENCLAW_", "CLAWDBOT_", "MEMTUI_", "MEMORY_LANCEDB_", "CLAWTEAM_", "XDG_")):
             monkeypatch.delenv(name)
-    for name in ("NO_COLOR", "TEXTUAL_THEME", "OPENAI_API_KEY", "USERPROFILE"):
+    for name in (*TERMINAL, "OPENAI_API_KEY", "USERPROFILE", "RAY_ADDRESS"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(home))
 

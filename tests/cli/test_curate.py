@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 import stat
 import tempfile
@@ -226,11 +227,11 @@ def test_duplicates_and_scan(db: Path, capsys: Capture) -> None:
 
 
 def editor(folder: Path, body: str) -> str:
-    """A program that stands in for an editor."""
+    """A program that stands in for an editor, as a shell takes it: the folder's name may have blanks."""
     path = folder / "editor.sh"
     path.write_text(f"#!/bin/sh\n{body}\n", encoding="utf-8")
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
-    return str(path)
+    return shlex.quote(str(path))
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import shutil
 import stat
 from pathlib import Path
@@ -46,7 +47,7 @@ def editor(folder: Path, body: str) -> dict[str, str]:
     path = folder / "editor.sh"
     path.write_text(f"#!/bin/sh\n{body}\n", encoding="utf-8")
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
-    return {"EDITOR": str(path)}
+    return {"EDITOR": shlex.quote(str(path))}
 
 
 async def go_to(pilot: Pilot[None], name: str) -> None:
