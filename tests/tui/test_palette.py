@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from textual.widgets import Input
@@ -13,7 +14,7 @@ from memtui.tui.dialogs.change_preview import ChangePreview
 from memtui.tui.dialogs.choose_one import ChooseOne
 from memtui.tui.dialogs.palette import Palette, PaletteList, shifted
 from memtui.tui.dialogs.palette_entry import PaletteEntry, partly, rank
-from memtui.tui.dialogs.palette_sources import closeness, entries_for, is_command
+from memtui.tui.dialogs.palette_sources import closeness, entries_for, intent_entries, is_command
 from memtui.tui.screens.mend.screen import MendScreen
 from memtui.tui.startup.open_store import NothingFound
 from memtui.ui_state import store_ui_state
@@ -229,7 +230,8 @@ async def test_every_command_is_found_from_every_screen_by_three_words_of_its_ow
             entries = [each for each in entries_for(screen) if each.group == "COMMANDS"]
             words = own_words(entries)
             for key in commands:
-                first = [entry.copies for entry, _ in rank(entries, words[key.id])][:5]
+                meant = [replace(each, guessed=True) for each in intent_entries(screen, words[key.id])]
+                first = [entry.copies for entry, _ in rank([*meant, *entries], words[key.id])][:5]
                 if key.id not in first:
                     lost.append((type(screen).__name__, key.id, words[key.id]))
         assert lost == []
@@ -383,6 +385,28 @@ def test_no_command_that_takes_away_is_offered_for_words_that_it_does_not_have()
     drop = PaletteEntry("COMMANDS", "Drop all", lambda: None, key="X")
     assert partly([drop, entry("Drop it")], "kelp drives drop")[0][0].name == "Drop it"
     assert [found.name for found, _ in rank([drop, entry("Drag all")], "dal")] == ["Drag all"]
+
+
+async def test_a_command_that_begins_like_a_search_is_not_taken_for_one(keyword_engine):
+    async with running(keyword_engine) as (app, pilot):
+        await press(pilot, "7", "ctrl+p")
+        await type_text(pilot, "show lifecycle browse")
+        await settle(pilot)
+        rows = app.screen.query_one(PaletteList).rows
+        assert rows[0][0].copies == "lifecycle.browse"
+        app.screen.query_one(Input).value = ""
+        await type_text(pilot, "erase lifecycle delete")
+        await settle(pilot)  # the sentence is about no memory
+        assert app.screen.query_one(PaletteList).rows[0][0].copies == "review.forget"
+        for typed, id in (("drop case cases", "cases.remove"), ("revert capture back", "capture.undo")):
+            app.screen.query_one(Input).value = ""
+            await type_text(pilot, typed)
+            await settle(pilot)
+            assert app.screen.query_one(PaletteList).rows[0][0].copies == id
+        app.screen.query_one(Input).value = ""
+        await type_text(pilot, "show lifecycle gallery")
+        await settle(pilot)
+        assert app.screen.query_one(PaletteList).rows[0][0].group == "INTENT"
 
 
 @pytest.mark.parametrize("typed", ["delete all", "delete everything", "wipe all"])

@@ -164,8 +164,8 @@ class Intent:
     field: str = ""
     """What of them is changed, and to what."""
     value: str = ""
-    moved: bool = False
-    """Whether its verb stood further on: the words may be the name of a command, which comes first then."""
+    doubted: bool = False
+    """Whether the words may be those of a command: one that has them all comes first then."""
 
     @property
     def title(self) -> str:
@@ -230,7 +230,8 @@ def _begun(typed: Sequence[str], scopes: Sequence[str]) -> list[Intent]:
             if lowered[: len(parts)] == parts and len(parts) > best:
                 best, said = len(parts), verb
         if best and (intent := _intent(name, list(typed[best:]), scopes, said)) is not None:
-            found.append((best, intent))
+            common = name in _OF_COMMANDS or (name in _REMOVING and said.split()[0] not in _FORGETTING)
+            found.append((best, replace(intent, doubted=common)))
     return [intent for _, intent in sorted(found, key=lambda pair: -pair[0])]
 
 
@@ -260,7 +261,7 @@ def _verb_later(typed: Sequence[str], scopes: Sequence[str]) -> list[Intent]:
                     continue  # "the last change", "on the move": no field is set
                 if each.name in _REMOVING and not _at_the_end(typed[at].casefold(), after):
                     continue
-                return [replace(each, moved=True)]
+                return [replace(each, doubted=True)]
     return []
 
 
@@ -431,6 +432,9 @@ _REMOVING = ("forget", "every-trace", "person", "archive", "clean")
 
 _FORGETTING = ("forget", "delete", "remove", "erase", "archive")
 """Verbs of theirs that are hardly ever another word: "drop" and "wipe" stand in texts."""
+
+_OF_COMMANDS = ("find", "undo")
+"""Sentences whose verbs commands have as well: "show", "revert"."""
 
 _DENYING = ("not", "missing", "never", "nobody", "none")
 

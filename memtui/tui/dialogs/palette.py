@@ -272,8 +272,11 @@ class Palette(QuickModal[None]):
         singular = known and self._counted[2]
         meant = intent_entries(self._below, words, singular=singular) if not group else []
         if meant and known:
-            said = counted(self._counted[1], "memory", "memories")
-            meant[0] = replace(meant[0], about=f"{said}; {meant[0].about}")
+            count = self._counted[1]
+            said = counted(count, "memory", "memories")
+            # about no memory, the words may be those of a command: "erase lifecycle delete"
+            doubted = meant[0].guessed or not count
+            meant[0] = replace(meant[0], about=f"{said}; {meant[0].about}", guessed=doubted)
         app = self.app
         recent = app.performed if isinstance(app, KeymapApp) else ()
         rows: Ranked = rank([*meant, *self._entries, *found], query, recent)

@@ -130,7 +130,7 @@ def intent_entries(screen: Screen[object], text: str, *, singular: bool = False)
             _said(each) or "preview, nothing is written",
             detail=f"{each.title}\n\nnothing is written before you have seen what it changes",
             disabled="" if session.open else no_store(screen),
-            guessed=each.moved or each in near,
+            guessed=each.doubted or each in near,
         )
         for each in meant or near
     ]
