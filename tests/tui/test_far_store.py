@@ -5,22 +5,27 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
+from memtui.engine import CaseBook
+from memtui.engine.cases.case import Case
 from memtui.engine.dialects.memtui import own_schema
 from memtui.engine.providers.static_embedder import bundled
-from memtui.engine.store import far_vectors
+from memtui.engine.store import far_vectors, vector_matrix
 from memtui.engine.store.create import create_own
 from memtui.engine.store.open import open_store
+from memtui.paths import store_state_dir
 from memtui.settings import load_settings
 from memtui.tui.app import MemtuiApp
 from memtui.tui.dialogs.change_preview import ChangePreview
 from memtui.tui.no_store import of_session
 from memtui.tui.screens.browse.edit_form import EditForm
 from memtui.tui.screens.browse.memory_list import MemoryList
+from memtui.tui.screens.whatif.screen import WhatIfScreen
 from memtui.tui.startup.open_store import opener
 from tests.conftest import NOW_MS
 from tests.engine.counting_proxy import CountingProxy, counting_proxy
@@ -177,6 +182,50 @@ async def test_what_a_question_fetches_is_shown_while_it_is_asked_and_can_be_sto
         proxy.held.set()
         await settle(pilot)
         assert "fetching 300 vectors" not in screen_text(app)
+
+
+@pytest.mark.parametrize("size", EACH_SIZE)
+@pytest.mark.parametrize("place", ["compare", "cases", "what if"])
+async def test_every_place_that_asks_says_what_it_fetches_and_can_be_stopped(
+    service: str,
+    proxy: CountingProxy,
+    tmp_path: Path,
+    size: tuple[int, int],
+    place: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of a store whose vectors are too large to be kept: each search fetches them."""
+    name = f"{place.replace(' ', '')}{size[0]}"
+    create_own(f"s3://{BUCKET}/{name}", embedded(300), options(service))
+    app = far_app(proxy, tmp_path, name=name)
+    async with app.run_test(size=size) as pilot:
+        await settle(pilot)
+        await press(pilot, "3")
+        await pilot.press(*"weir", "enter")
+        await settle(pilot)
+        engine = app.session.engine
+        assert engine is not None
+        if place == "cases":
+            book = CaseBook(store_state_dir(engine.info.uri) / "cases.json")
+            book.put(Case("one", "gauge of the weir", ("no-such-memory",)))
+            await press(pilot, "T")
+        elif place == "what if":
+            await press(pilot, "p")
+        monkeypatch.setattr(far_vectors, "FAR_VECTORS", 100)
+        monkeypatch.setattr(vector_matrix, "MOST_BYTES", 1_000)
+        engine.store.writer().commit(None, embedded(1), [])
+        engine.refresh()
+        if place == "what if":  # another version is searched anew
+            assert isinstance(app.screen, WhatIfScreen)
+            app.screen.tried(replace(app.screen.state, tried={"table_version": engine.store.version}))
+        proxy.held = threading.Event()
+        await pilot.press(*{"compare": ["equals_sign", "e", "1"], "cases": ["R"], "what if": []}[place])
+        await until(pilot, lambda: "fetching 301 vectors" in screen_text(app))
+        assert place == "what if" or "esc" in screen_text(app)
+        await pilot.press("escape")
+        proxy.held.set()
+        await settle(pilot)
+        assert "fetching 301 vectors" not in screen_text(app)
 
 
 @pytest.mark.slow

@@ -93,12 +93,16 @@ def settings(engine: Engine, request: RecallRequest) -> Resolved:
 
 
 def what_if(
-    engine: Engine, trace: Trace, changes: Mapping[str, Any], cancel: CancelToken | None = None
+    engine: Engine,
+    trace: Trace,
+    changes: Mapping[str, Any],
+    cancel: CancelToken | None = None,
+    on_stage: OnStage | None = None,
 ) -> WhatIf:
     """`trace` with other parameters; see `variation.what_if`."""
     from memtui.engine.explain.variation import what_if
 
-    return what_if(trace, changes, _ask(engine, cancel))
+    return what_if(trace, changes, _ask(engine, cancel, on_stage))
 
 
 def flips(engine: Engine, trace: Trace, path: str, cancel: CancelToken | None = None) -> ValueStrip:
@@ -363,10 +367,10 @@ def more_like(engine: Engine, memory_id: str, request: RecallRequest) -> RecallR
     )
 
 
-def _ask(engine: Engine, cancel: CancelToken | None) -> Recompute:
+def _ask(engine: Engine, cancel: CancelToken | None, on_stage: OnStage | None = None) -> Recompute:
     from memtui.engine.explain.variation import Recompute
 
-    return Recompute(engine.recall_context(), cancel)
+    return Recompute(engine.recall_context(), cancel, on_stage)
 
 
 def _named(engine: Engine, request: RecallRequest) -> RecallRequest:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from memtui.engine.recall.knob import Knob
     from memtui.engine.recall.record import Trace
     from memtui.engine.recall.request import RecallRequest
+    from memtui.engine.recall.trace import OnStage
 
 
 @dataclass(frozen=True)
@@ -33,9 +34,12 @@ class WhatIf:
 class Recompute:
     """Runs recalls in one context: with remembered answers, or asking everything anew."""
 
-    def __init__(self, context: RecallContext, cancel: CancelToken | None = None) -> None:
+    def __init__(
+        self, context: RecallContext, cancel: CancelToken | None = None, on_stage: OnStage | None = None
+    ) -> None:
         self.context = context
         self.cancel = cancel
+        self.on_stage = on_stage
 
     def __call__(self, request: RecallRequest, outside: IoCache | None) -> Trace:
         """Run `request` over the answers remembered in `outside`; None asks everything anew."""
@@ -43,7 +47,7 @@ class Recompute:
 
         if self.cancel is not None:
             self.cancel.check()
-        return recall(request, self.context, outside=outside, cancel=self.cancel)
+        return recall(request, self.context, outside=outside, on_stage=self.on_stage, cancel=self.cancel)
 
 
 def what_if(trace: Trace, changes: Mapping[str, Any], ask: Recompute) -> WhatIf:

@@ -33,7 +33,7 @@ def recall(
     recipe = recipe_named(request.recipe)
     request, asker = recipe.asker(request, context)
     outside = _counting(request, outside or context.outside(request.table_version))
-    if waits := _waits_for(request, context, outside):
+    if waits := _waits_for(request, context, outside) if outside.asks else "":
         if on_stage is not None:
             on_stage(StageSummary(FETCH, "fetch vectors", "operation", outside.pin.rows, 0, 0.0, note=waits))
         if recipe.searches_held_vectors and outside.pin.vectors_in_memory:

@@ -142,6 +142,11 @@ class IoCache:
         """The same memory; a question that was never asked raises `NotCached`."""
         return self._variant(live=False)
 
+    @property
+    def asks(self) -> bool:
+        """Whether it asks what it was never told."""
+        return self._live
+
     def live(self) -> IoCache:
         """The same memory, which asks what it was never told."""
         return self if self._live else self._variant(live=True)

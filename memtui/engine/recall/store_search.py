@@ -82,6 +82,7 @@ def nearest(
     where: str | None,
     metric: Literal["cosine", "l2"] = "cosine",
     check: Callable[[], None] = lambda: None,
+    refined: bool = False,
 ) -> SearchResult:
     """The `k` nearest rows by the engine's search, nearest first, with their distances.
 
@@ -106,6 +107,7 @@ def nearest(
         metric=metric,
         where=where,
         columns=read_columns(table.dialect),
+        refined=refined,
     )
     return SearchResult(CandidateRows(found, table.dialect), found.column("_distance").to_pylist(), k)
 
@@ -113,9 +115,12 @@ def nearest(
 def nearest_in_memory(
     pin: Snapshot, query: Floats, *, k: int, where: str | None, check: Callable[[], None] = lambda: None
 ) -> SearchResult:
-    """`nearest` by cosine from the vectors in memory, where they are; the rows are read as they are walked."""
+    """`nearest` by cosine from the vectors in memory, where they are; the rows are read as they are walked.
+
+    The index of a table of memtui's own is asked for more, and refined: no agent's program has to be followed there.
+    """
     if not pin.vectors_in_memory:
-        return nearest(pin, query, k=k, where=where, check=check)
+        return nearest(pin, query, k=k, where=where, check=check, refined=True)
     found = pin.nearest(query.astype(np.float32).tolist(), k=k, where=where)
     rows = _by_row_id(pin, found.row_ids.tolist(), at_once=max(1, k // 2))
     return SearchResult(rows, found.distances.tolist(), k)

@@ -64,3 +64,13 @@ def vector_index_rows(table: Any, column: str | None, where: str) -> tuple[int, 
         if index.index_type != "FTS" and list(index.columns) == [column]:
             return index.num_indexed_rows or 0, index.num_unindexed_rows or 0
     return None
+
+
+PROBES, LOOKED_AT, LEAST_TIMES = 100, 200, 3
+"""How a vector index is asked that memtui itself recalls by: so many of its parts, and exactly at so many vectors or
+times as many as are wanted. At a million real lines IVF_RQ gives .99 of the ten nearest so, and .71 without."""
+
+
+def refining(query: Any, k: int) -> Any:
+    """A search of the library by its vector index that loses little of the `k` nearest."""
+    return query.nprobes(PROBES).refine_factor(max(LEAST_TIMES, -(-LOOKED_AT // k)))

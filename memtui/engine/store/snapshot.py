@@ -13,7 +13,7 @@ from memtui.engine.core.text import counted
 from memtui.engine.dialects.base import is_vector
 from memtui.engine.store import sql
 from memtui.engine.store.errors import explained
-from memtui.engine.store.index_status import FtsStatus, fts_status, vector_index_rows
+from memtui.engine.store.index_status import FtsStatus, fts_status, refining, vector_index_rows
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -93,15 +93,9 @@ class Snapshot:
         """The kind of the index on the vector column, as the table names it; empty without one."""
         with explained(self.where):
             indices = self.table.list_indices()
-        column = self.dialect.columns.vector
-        return next(
-            (
-                str(each.index_type)
-                for each in indices
-                if each.index_type != "FTS" and list(each.columns) == [column]
-            ),
-            "",
-        )
+        columns = [self.dialect.columns.vector]
+        found = (each for each in indices if each.index_type != "FTS" and list(each.columns) == columns)
+        return next((str(each.index_type) for each in found), "")
 
     @property
     def outside_vector_index(self) -> int:
@@ -297,12 +291,13 @@ class Snapshot:
         where: str | None = None,
         columns: Sequence[str] = (),
         with_row_id: bool = False,
+        refined: bool = False,
     ) -> pa.Table:
-        """The `k` memories nearest to `vector` among those that `where` keeps, nearest first.
+        """The `k` memories nearest to `vector` among those that `where` keeps, nearest first; see `refining`.
 
-        `vector` has as many finite numbers as the table's vectors, else `UsageError`. `_distance` is
-        1 - cos for "cosine" (0 to 2), the squared Euclidean distance for "l2". Rows without a usable
-        vector are never found by cosine, and a zero `vector` finds nothing.
+        `vector` has as many finite numbers as the table's vectors, else `UsageError`. `_distance` is 1 - cos for
+        "cosine" (0 to 2), the squared Euclidean distance for "l2". A row without a usable vector or a zero `vector`
+        finds nothing by cosine.
         """
         import numpy as np
 
@@ -318,6 +313,8 @@ class Snapshot:
                 query = query.where(condition, prefilter=True)
             if self._exact:
                 query = query.bypass_vector_index()
+            elif refined and self.dialect.can.own_store and self.vector_index:
+                query = refining(query, k)
             query = query.select([*columns, "_distance"]).with_row_id(with_row_id)
             return query.limit(k).to_arrow()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -74,6 +74,11 @@ BEST_RANKS = 2 / (RANKS_K + 1)
 def stage_style(name: str, kind: str = "score") -> str:
     """The hue of a stage, the same in every panel."""
     return _STYLES.get(name) or _KINDS.get(kind, "$stage-cut")
+
+
+def told_waits(report: Callable[[str], None]) -> Callable[[StageSummary], None]:
+    """What hears the stages of a recall, and reports in words what its answer waits for."""
+    return lambda stage: report(stage.note) if stage.begins else None
 
 
 def stage_title(stage: StageSummary) -> str:

@@ -29,11 +29,13 @@ from memtui.tui.host import host
 from memtui.tui.layout import Arrangement, size_class
 from memtui.tui.messages import AskCapture
 from memtui.tui.paint.bars import progress as progress_bar
+from memtui.tui.paint.cells import crop
 from memtui.tui.screens.cases import state as reduce
 from memtui.tui.screens.cases import view
 from memtui.tui.screens.cases.state import Book, CasesState, Named
 from memtui.tui.session import Session
 from memtui.tui.trace import options
+from memtui.tui.trace.stages import told_waits
 from memtui.tui.widgets.layout_container import LayoutContainer
 from memtui.tui.widgets.panel import Panel
 from memtui.tui.widgets.row_list import BuiltRows, Row, RowList
@@ -90,8 +92,10 @@ def run(
 
     cases = book.cases
 
+    fetches = told_waits(report)
+
     def ask(request: RecallRequest) -> Any:
-        return engine.recall(request, None, cancel)
+        return engine.recall(request, fetches, cancel)
 
     a, b = setups
     tried = try_settings(book.talks, (b.config if b is not None else None) or {}, cancel)
@@ -119,8 +123,10 @@ def search(
         tune,
     )
 
+    fetches = told_waits(report)
+
     def ask(request: RecallRequest) -> Any:
-        return engine.recall(request, None, cancel)
+        return engine.recall(request, fetches, cancel)
 
     def asked(some: Sequence[Case], setup: CaseSetup) -> CaseReport:
         return run_cases(some, setup, ask, engine.memories, k=k, cancel=cancel)
@@ -374,7 +380,10 @@ class CasesScreen(BaseScreen):
             done = state.progress
             bar = progress_bar(done.fraction if done else 0.0, 16, glyphs)
             text = f" {one_line(done.what)}, {done.done} of {done.total}" if done else " asking"
-            second = Content.assemble((bar, "$primary"), text, (f"   {keys.cap('cases.back')} stops", "$dim"))
+            text = f" {state.waits}" if state.waits else text
+            stop = f"   {keys.cap('cases.back')} stops"
+            text = crop(text, max(20, self.app.size.width - 24 - len(stop)), glyphs.ellipsis)
+            second = Content.assemble((bar, "$primary"), text, (stop, "$dim"))
         elif state.report is not None and state.report.paired is not None:
             second = Content(state.report.paired.verdict)
         else:
@@ -427,8 +436,12 @@ class CasesScreen(BaseScreen):
         """Change the book off the event loop, then read it anew; `change` says what it did."""
         self.call("change", lambda cancel, report: change(), self._changed)
 
-    def _advanced(self, progress: Progress) -> None:
-        self.state = replace(self.state, progress=progress)
+    def _advanced(self, told: Progress | str) -> None:
+        """How far it is, or in words what a case has to fetch first."""
+        if isinstance(told, str):
+            self.state = replace(self.state, waits=told)
+        else:
+            self.state = replace(self.state, progress=told, waits="")
 
     def _have_book(self, book: Book) -> None:
         self.state = reduce.read(self.state, book)

@@ -56,6 +56,8 @@ class CasesState:
     k: int = DEFAULT_K
     work: Work = "reading"
     progress: Progress | None = None
+    waits: str = ""
+    """What the case that is asked has to fetch first, where that takes long."""
     book: Book | None = None
     error: MemtuiError | None = None
     report: CaseReport | None = None
@@ -108,28 +110,30 @@ def _ids(book: Book) -> list[str]:
 
 def fail(state: CasesState, error: MemtuiError) -> CasesState:
     """The cases cannot be read."""
-    return replace(state, work="", error=error, progress=None)
+    return replace(state, work="", error=error, progress=None, waits="")
 
 
 def start(state: CasesState, work: Work) -> CasesState:
     """Something that takes a while begins."""
-    return replace(state, work=work, progress=None)
+    return replace(state, work=work, progress=None, waits="")
 
 
 def stop(state: CasesState) -> CasesState:
     """The state after a run that ended without a result."""
-    return replace(state, work="", progress=None)
+    return replace(state, work="", progress=None, waits="")
 
 
 def finish(state: CasesState, report: CaseReport | None, trials: Mapping[str, CaseTrial]) -> CasesState:
     """Every case was asked, and every conversation captured."""
     ran = (state.a, state.b, state.k)
-    return replace(state, work="", progress=None, report=report, trials=trials, ran=ran, shown="measures")
+    return replace(
+        state, work="", progress=None, waits="", report=report, trials=trials, ran=ran, shown="measures"
+    )
 
 
 def tuned(state: CasesState, tuning: TuningResult) -> CasesState:
     """The search for settings ended."""
-    return replace(state, work="", progress=None, tuning=tuning, shown="measures")
+    return replace(state, work="", progress=None, waits="", tuning=tuning, shown="measures")
 
 
 def select(state: CasesState, id: str) -> CasesState:

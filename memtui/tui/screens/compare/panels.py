@@ -36,9 +36,7 @@ def instead(state: CompareState, session: Session) -> State | None:
             ways.append(Choice("back", "back to the comparison before"))
         return failed("This cannot be compared.", state.error, *ways)
     if state.pair is None:
-        return (
-            choosing(state.a) if state.phase == "choosing" else State("loading", "asking both", skeleton=True)
-        )
+        return choosing(state.a) if state.phase == "choosing" else asking(state)
     if not state.pair.comparison.flows:
         return State(
             "empty",
@@ -46,6 +44,12 @@ def instead(state: CompareState, session: Session) -> State | None:
             choices=(Choice("other", "compare with something else"),),
         )
     return None
+
+
+def asking(state: CompareState) -> State:
+    """Both sides are being asked; what takes long of it is said before it is done, with the way to stop."""
+    facts = (("waits for", state.waits), ("stop", "{compare.back}")) if state.waits else ()
+    return State("loading", "asking both", facts, skeleton=True)
 
 
 def shape_of(state: CompareState, session: Session) -> layouts.CompareShape:
@@ -93,14 +97,18 @@ class HeadPanel(BoundPanel[CompareState]):
         super().__init__(TextLines(id="head-lines"), title="Compare", id="head")
 
     def part(self, state: CompareState) -> tuple[object, ...]:
-        return (state.a, state.b, state.pair, state.phase, self.session.info, self.app.size.width)
+        return (
+            *(state.a, state.b, state.pair, state.phase, state.waits),
+            *(self.session.info, self.app.size.width),
+        )
 
     def paint_part(self, state: CompareState) -> None:
         app, width, pair, info = host(self), self.app.size.width, state.pair, self.session.info
         question = next(
             (s.account.query for s in (state.a, state.b) if s and s.account and s.account.query), ""
         )
-        second = Content.styled("asking both", "$primary") if state.phase == "running" else Content()
+        words = f"asking both: {state.waits}" if state.waits and pair is not None else "asking both"
+        second = Content.styled(crop(words, width - 4), "$primary") if state.phase == "running" else Content()
         if pair is not None and state.phase != "running":
             second = view.scores(pair, app.glyphs)
             if said := view.outdated(pair, info.version if info else None):
@@ -127,7 +135,7 @@ class PairPanel(BoundPanel[CompareState]):
 
     def part(self, state: CompareState) -> tuple[object, ...]:
         session = self.session
-        asked = (state.pair, state.phase, state.error, session.engine, session.phase)
+        asked = (state.pair, state.phase, state.waits, state.error, session.engine, session.phase)
         return (*asked, self.app.size.width, state.selected)
 
     def rows(self, name: str) -> BuiltRows:

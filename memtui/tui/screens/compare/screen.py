@@ -36,13 +36,14 @@ from memtui.tui.screens.compare.side_picker import SidePicker
 from memtui.tui.screens.compare.state import CompareState, Pair, Side
 from memtui.tui.session import Session
 from memtui.tui.trace import ledger
+from memtui.tui.trace.stages import told_waits
 from memtui.tui.widgets.layout_container import LayoutContainer
 from memtui.tui.widgets.panel import Panel
 from memtui.tui.widgets.row_list import RowList
 from memtui.tui.widgets.state_panel import StatePanel
 
 if TYPE_CHECKING:
-    from memtui.engine import Engine, Trace
+    from memtui.engine import Engine, StageSummary, Trace
     from memtui.tui.screens.recall.judging import ChangeRequest
 
 
@@ -120,9 +121,12 @@ class CompareScreen(BaseScreen):
         path = cases_file(self.session.info.uri if self.session.info else "")
 
         def work(cancel: CancelToken, report: Report) -> Pair:
-            return answered(engine, a, b, path, cancel)
+            return answered(engine, a, b, path, cancel, told_waits(report))
 
-        self.call("pair", work, self._have_pair, failed=self._no_pair)
+        self.call("pair", work, self._have_pair, progress=self._waits_for, failed=self._no_pair)
+
+    def _waits_for(self, words: str) -> None:
+        self.state = replace(self.state, waits=words)
 
     def _have_pair(self, pair: Pair) -> None:
         first = self.state.pair is None
@@ -266,17 +270,24 @@ class CompareScreen(BaseScreen):
             self.app.pop_screen()
 
 
-def answered(engine: Engine, a: Side, b: Side, cases: Any, cancel: CancelToken) -> Pair:
+def answered(
+    engine: Engine,
+    a: Side,
+    b: Side,
+    cases: Any,
+    cancel: CancelToken,
+    on_stage: Callable[[StageSummary], None] | None = None,
+) -> Pair:
     """Ask what can be asked, and compare. Call from a worker."""
     from memtui.engine import CaseBook
 
     if a.request is not None and b.request is not None:
-        one, other = explain.pair(engine, a.request, b.request, None, cancel)
+        one, other = explain.pair(engine, a.request, b.request, on_stage, cancel)
         a, b = replace(a, account=one), replace(b, account=other)
     elif a.request is not None:
-        a = replace(a, account=engine.recall(a.request, None, cancel))
+        a = replace(a, account=engine.recall(a.request, on_stage, cancel))
     elif b.request is not None:
-        b = replace(b, account=engine.recall(b.request, None, cancel))
+        b = replace(b, account=engine.recall(b.request, on_stage, cancel))
     assert a.account is not None  # what cannot be asked was read from a file
     assert b.account is not None
     comparison = explain.compare(a.account, b.account)

@@ -57,6 +57,8 @@ class CompareState:
     phase: Phase = "choosing"
     pair: Pair | None = None
     error: MemtuiError | None = None
+    waits: str = ""
+    """What an answer has to fetch first, where that takes long."""
     selected: str = ""
     shown: Shown = "differs"
     zoom: str = ""
@@ -69,19 +71,19 @@ class CompareState:
 
 def take(state: CompareState, b: Side) -> CompareState:
     """Compare with this."""
-    return replace(state, b=b, phase="running", error=None)
+    return replace(state, b=b, phase="running", error=None, waits="")
 
 
 def again(state: CompareState) -> CompareState:
     """Ask both once more."""
-    return replace(state, phase="running", error=None)
+    return replace(state, phase="running", error=None, waits="")
 
 
 def swap(state: CompareState) -> CompareState:
     """A becomes B."""
     if state.b is None:
         return state
-    return replace(state, a=state.b, b=state.a, phase="running", error=None)
+    return replace(state, a=state.b, b=state.a, phase="running", error=None, waits="")
 
 
 def finish(state: CompareState, pair: Pair) -> CompareState:

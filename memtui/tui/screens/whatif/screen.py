@@ -148,18 +148,19 @@ class WhatIfScreen(BaseScreen):
         self.runner.cancel(FLIPS)
 
         def work(cancel: CancelToken, report: Report) -> tuple[Mapping[str, Any], WhatIf]:
-            own = base if base is not None else engine.recall(request, None, cancel)
+            fetches = stages.told_waits(report)
+            own = base if base is not None else engine.recall(request, fetches, cancel)
             if base is None or known is None:
                 _ = own.candidates, own.memories
                 report((own, explain.parameters(own), known or explain.bounds(engine.store, engine.catalog)))
-            found = explain.what_if(engine, own, tried, cancel)
+            found = explain.what_if(engine, own, tried, cancel, fetches)
             _ = found.trace.candidates, found.trace.proof
             if view.fresh(found.trace, own):
                 _ = found.trace.memories
             report(explain.parameters(found.trace))
             return tried, found
 
-        self.state = replace(self.state, running=True)
+        self.state = replace(self.state, running=True, waits="")
         self.call(LIST, work, self._have_list, progress=self._have_part, failed=self._no_list)
 
     def _look_for_flips(self) -> None:
@@ -185,8 +186,10 @@ class WhatIfScreen(BaseScreen):
             )
 
     def _have_part(self, value: Any) -> None:
-        """The base with its parameters and bounds, or the parameters as things stand."""
-        if isinstance(value[-1], Bounds):
+        """The base with its parameters and bounds, the parameters as things stand, or words on what it waits for."""
+        if isinstance(value, str):
+            self.state = replace(self.state, waits=value)
+        elif isinstance(value[-1], Bounds):
             base, parameters, bounds = value
             self.state = replace(self.state, base=base, parameters=parameters, bounds=bounds)
         else:
@@ -261,7 +264,8 @@ class WhatIfScreen(BaseScreen):
         listed = self.query_one("#list", Panel)
         both = f"{said}   {how}" if said and how else said or how
         fits = len(both) + ROOM_FOR_TITLE <= listed.size.width
-        listed.headline(which=both if fits else said or how, where=self._badge())
+        which = both if fits else said or how
+        listed.headline(which=(state.running and state.waits) or which, where=self._badge())
         panel = self.query_one("#about", Panel)
         self.query_one("#about TextLines", TextLines).show(
             about(state, max(20, panel.size.width), glyphs, host(self).keys)

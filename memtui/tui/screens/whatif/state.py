@@ -44,6 +44,8 @@ class WhatIfState:
     selected: str = ""
     """Id of the memory that is watched."""
     running: bool = False
+    waits: str = ""
+    """What the answer has to fetch first, where that takes long."""
     error: MemtuiError | None = None
     zoom: str = ""
 
