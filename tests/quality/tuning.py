@@ -86,7 +86,7 @@ def reading(bench: RecallContext, model: Path | None) -> RecallContext:
     state = folder.with_name(f"{folder.name}-state")
     engine = open_engine(folder, now=lambda: NOW_MS, environ={}, cwd=folder, state=state)
     build(engine, model)
-    return replace(bench, tokens=engine.bench().tokens)
+    return replace(bench, tokens=engine.recall_context().tokens)
 
 
 def by_recipe(
