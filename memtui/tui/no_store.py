@@ -5,23 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memtui.engine import one_line
+from memtui.tui.paint.cells import tilde
 from memtui.tui.session import Session
 from memtui.tui.widgets.state_panel import Choice, State, failed
 
 if TYPE_CHECKING:
     from memtui.tui.dialogs.sheet import Sheet
 
-DEMO = Choice(
-    "demo", "open the demo store", "a year of an invented team, ready in seconds", key="home.open-demo"
-)
+DEMO = Choice("demo", "open the demo store", "a year of an invented team, ready in seconds", key="d")
 
 OPEN = Choice("open", "open a store", "a folder, a LanceDB URI, a discovered name", key="home.open-path")
 
-MAKE = Choice("make", "make a store", "empty, in a folder that you name")
+MAKE = Choice("make", "make a store", "empty, in a folder that you name", key="m")
 
-BRING = Choice("bring", "bring memories in", "ChatGPT, Claude, mem0, Obsidian, CSV and more")
+BRING = Choice("bring", "bring memories in", "ChatGPT, Claude, mem0, Obsidian, CSV and more", key="b")
 
-CONNECT = Choice("connect", "connect an agent", "claude, codex, cursor, vscode, openclaw")
+CONNECT = Choice("connect", "connect an agent", "claude, codex, cursor, vscode, openclaw", key="c")
 
 IMPORT = Choice(
     "import", "bring memories in", "ChatGPT, Claude, mem0, Obsidian, CSV and more", key="app.go-transfer"
@@ -72,7 +71,7 @@ def no_store(session: Session) -> State:
         return State("empty", "which store?", why, (*stores, OPEN, DEMO))
     looked = session.looked_at[:4]
     facts: tuple[tuple[str, str], ...] = tuple(
-        ("looked at" if i == 0 else "", place) for i, place in enumerate(looked)
+        ("looked at" if i == 0 else "", tilde(place)) for i, place in enumerate(looked)
     )
     if len(session.looked_at) > len(looked):
         facts += (("", f"and {len(session.looked_at) - len(looked)} more"),)

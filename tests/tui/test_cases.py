@@ -102,11 +102,11 @@ async def test_marks_make_a_case_which_is_there_again_with_the_question(demo_eng
         await press(pilot, "minus")  # below 0 there is no grade
         assert book.cases() == ()
         assert "no case of this question is left" in said(app)
-        await press(pilot, "m")
+        await press(pilot, "v")
         dropped = screen.state.selected
         await press(pilot, "E")
         assert book.cases()[0].expected == (dropped,)
-        await press(pilot, "m")
+        await press(pilot, "v")
         await press(pilot, "E")
         app.screen.query_one(Input).value = "Bluetooth permission"
         await press(pilot)
@@ -143,7 +143,7 @@ async def test_a_and_b_are_measured_and_an_honest_sentence_says_whether_they_dif
         assert f"B better in {report.paired.better}, worse in {report.paired.worse}" in text
         for name in ("hit@5", "recall@5", "MRR", "nDCG@5", "wrong scope"):
             assert name in text
-        await press(pilot, "K")
+        await press(pilot, "c", "h")
         await press(pilot, "up", "enter")
         assert screen.state.k == 3
         assert "the setups have changed since" in screen_text(app)

@@ -197,7 +197,7 @@ async def test_a_receipt_stands_beside_the_answer_of_now(demo_engine: Engine, tm
         await press(pilot, "l", "w")
         assert isinstance(app.screen, StageLedger)
         await press(pilot, "escape", "h", "w")
-        assert "no ledger" in screen.query_one(FlashLine).text
+        assert "holds no stages" in screen.query_one(FlashLine).text
 
 
 @pytest.mark.slow

@@ -10,9 +10,10 @@ import pytest
 import memtui.tui
 from memtui.patches.textual_painting import QuickModal
 from memtui.tui.dialogs.change_preview import ChangePreview
+from memtui.tui.dialogs.choose_one import ChooseOne, Option
 from memtui.tui.dialogs.repair_preview import Repair, RepairPreview
 from tests.conftest import tree_hash
-from tests.tui.driving import press, running, settle
+from tests.tui.driving import press, running, screen_text, settle
 from tests.tui.memory_engine import MemoryEngine
 from tests.tui.test_every_list import every_kind
 from tests.tui.test_locked import locked, play
@@ -22,6 +23,7 @@ ROOT = Path(memtui.tui.__file__).parent
 DESTROYS = {
     "startup/last_session.py: _offer": "later, after a look in the Journal",
     "dialogs/forget.py: forget": "put away; a preview follows each way, and a yes of its own what is deleted",
+    "screens/journal/screen.py: action_fix": "not now",
     "screens/journal/screen.py: action_leave": "not now",
     "screens/journal/screen.py: action_break_lock": "the lock stays",
     "screens/agents/screen.py: action_remove": "the client stays in",
@@ -29,6 +31,7 @@ DESTROYS = {
     "screens/browse/saved_views.py: _ask_which": "all views stay",
     "screens/audit/mend_choice.py: ask_mend": "the row stays",
     "screens/lifecycle/panel_actions.py: choose_action": "keeps it; each way ends in a preview",
+    "screens/transfer/import_review.py: _every": "ours stay",
     "screens/transfer/export_task.py: agree": "the file that is there stays",
 }
 """Menus with something in them that takes away: where the cursor rests when they open."""
@@ -39,6 +42,7 @@ KEEPS = {"later", "look", "wait", "keep", "no", "stay", "leave", "", "archive", 
 NEVER = {
     "screens/recall/receipts.py: menu",
     "screens/cases/screen.py: other",
+    "screens/cases/screen.py: change",
     "screens/cases/screen.py: first",
     "screens/cases/screen.py: how_many",
     "screens/browse/screen.py: _copy_wanted",
@@ -73,8 +77,13 @@ OPEN = ("ChooseOne", "pick")
 """What opens a menu: the dialog, and the tasks of Transfer by `run.pick`."""
 
 
-def menus() -> dict[str, ast.FunctionDef]:
-    """Every function that opens a menu, by its file and name."""
+def called(call: ast.Call) -> str:
+    """The name of what is called."""
+    return str(getattr(call.func, "id", getattr(call.func, "attr", "")))
+
+
+def menus(*names: str) -> dict[str, ast.FunctionDef]:
+    """Every function that opens a menu by one of these names, or `OPEN`, by its file and name."""
     found: dict[str, ast.FunctionDef] = {}
     for path in sorted(ROOT.rglob("*.py")):
         tree = ast.parse(path.read_text(encoding="utf-8"))
@@ -82,10 +91,7 @@ def menus() -> dict[str, ast.FunctionDef]:
             child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)
         }
         for node in ast.walk(tree):
-            if (
-                isinstance(node, ast.Call)
-                and getattr(node.func, "id", getattr(node.func, "attr", "")) in OPEN
-            ):
+            if isinstance(node, ast.Call) and called(node) in (names or OPEN):
                 outer, above = None, inner.get(node)
                 while above is not None:
                     outer = above if isinstance(above, ast.FunctionDef) else outer
@@ -107,6 +113,82 @@ def test_every_menu_is_known_and_the_cursor_rests_on_what_takes_nothing_away() -
             and isinstance(node.args[0], ast.Constant)
         ]
         assert not options or options[0] in KEEPS or "LOOK" in ast.unparse(found[name]), name
+
+
+TO_DO = {
+    "base_screen.py: on_menu_wanted",
+    "dialogs/choose_field.py: choose_change",
+    "dialogs/forget.py: forget",
+    "screens/agents/screen.py: action_remove",
+    "screens/browse/edit_form.py: action_close",
+    "screens/browse/list_panel.py: _menu",
+    "screens/browse/saved_views.py: _ask_which",
+    "screens/browse/screen.py: _copy_wanted",
+    "screens/capture/counting.py: settings",
+    "screens/capture/screen.py: action_settings",
+    "screens/cases/screen.py: change",
+    "screens/compare/side_picker.py: menu",
+    "screens/compare/side_picker.py: _recipe",
+    "screens/health/configuring.py: action_fly",
+    "screens/journal/screen.py: action_break_lock",
+    "screens/journal/screen.py: action_fix",
+    "screens/journal/screen.py: action_leave",
+    "screens/lifecycle/panel_actions.py: copy",
+    "screens/recall/options_bar.py: all",
+    "screens/recall/options_bar.py: copy",
+    "screens/recall/receipts.py: menu",
+    "screens/transfer/export_task.py: agree",
+    "screens/transfer/import_review.py: _every",
+    "screens/whatif/value_prompts.py: _kept",
+    "startup/last_session.py: _offer",
+}
+"""Menus of things to do, or of the names of values that each tell what they are: nothing in them stands already."""
+
+FIELD_BY_FIELD = {"_pick", "pick"}
+"""Functions that hand on what they are given."""
+
+
+def test_every_menu_of_values_marks_the_present_one() -> None:
+    unmarked: set[str] = set()
+    stands: set[str] = set()
+    for name, function in menus(*OPEN, "_pick").items():
+        if name.partition(": ")[2] in FIELD_BY_FIELD:
+            continue
+        for call in ast.walk(function):
+            if not isinstance(call, ast.Call) or called(call) not in (*OPEN, "_pick"):
+                continue
+            given = [each for each in call.args[2:3] if not isinstance(each, ast.Constant)]
+            (stands if given else unmarked).add(name)
+    assert unmarked == TO_DO
+    assert not stands & TO_DO
+
+
+async def test_the_present_value_of_a_menu_is_marked_where_it_is_the_default_too() -> None:
+    async with running(MemoryEngine(10)) as (app, pilot):
+        options = [Option("", "the recipe's own"), Option("5", "five")]
+        for present, marked in (("", ["the recipe's own"]), ("5", ["five"]), (None, []), ("7", [])):
+            app.push_screen(ChooseOne("How many", options, present))
+            await settle(pilot)
+            rows = [
+                line for line in screen_text(app).split("\n") if "the recipe's own" in line or "five" in line
+            ]
+            assert [
+                each.label for each in options if any("✓" in row and each.label in row for row in rows)
+            ] == marked
+            await press(pilot, "escape")
+
+
+@pytest.mark.parametrize("words", [20, 40, 58])
+async def test_no_option_of_a_menu_is_cut_where_the_room_is_there(words: int) -> None:
+    async with running(MemoryEngine(10), (80, 24)) as (app, pilot):
+        options = [
+            Option("a", "one", "x" * (words - 1) + "!"),
+            Option("b", "another"),
+            *[Option(str(n), "n") for n in range(30)],
+        ]
+        app.push_screen(ChooseOne("Menu", options))
+        await settle(pilot)
+        assert "x" * (words - 1) + "!" in screen_text(app)
 
 
 DIALOGS = {
@@ -154,7 +236,15 @@ def test_every_dialog_says_what_enter_does() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "keys", ["2 D d", "2 D t", "2 D p", "2 asterisk D d", "2 m s asterisk X", "2 D d enter"]
+    "keys",
+    [
+        "2 D d",
+        "2 D t",
+        "2 D p",
+        "2 asterisk D d",
+        "2 f right_square_bracket right_square_bracket asterisk X",
+        "2 D d enter",
+    ],
 )
 async def test_enter_deletes_nothing_for_good(keys: str, demo_store: Path, tmp_path: Path) -> None:
     async with locked(demo_store, tmp_path) as (app, pilot):

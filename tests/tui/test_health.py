@@ -172,7 +172,7 @@ async def test_a_plan_is_turned_looked_at_written_and_taken_back(
         await press(pilot, *"pppp")  # what the person turns alone
         await settle(pilot)
         assert "your own settings" in screen_text(app)
-        await press(pilot, "o")
+        await press(pilot, "v")
         await settle(pilot)
         assert "provider" in screen_text(app)
         assert isinstance(app.screen, HealthScreen)
@@ -298,7 +298,7 @@ async def test_a_version_is_named_asked_copied_and_brought_back(
     async with running(engine, (120, 36)) as (app, pilot):
         await press(pilot, "9", *["right_square_bracket"] * 2)
         await settle(pilot)
-        await press(pilot, "j", "N", *"before", "enter")
+        await press(pilot, "j", "e", *"before", "enter")
         await settle(pilot)
         await settle(pilot)
         assert "before:" in screen_text(app)
@@ -339,7 +339,7 @@ async def test_a_whole_restore_asks_the_cases_before_and_after_and_leaves_a_rece
     async with running(engine, (120, 36)) as (app, pilot):
         await press(pilot, "9", *["right_square_bracket"] * 2)
         await settle(pilot)
-        await press(pilot, "j", "W")
+        await press(pilot, "j", "X")
         await settle(pilot)
         text = screen_text(app)
         assert "1 memory that came since would go" in text

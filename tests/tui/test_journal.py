@@ -157,8 +157,8 @@ async def test_a_change_that_was_cut_off_stays_in_the_journal_until_it_is_settle
     async with browsing(store) as (app, pilot):
         await press(pilot, "l")
         assert isinstance(app.screen, JournalScreen)
-        assert "F finishes it, u takes it back" in " ".join(screen_text(app).split())
-        await steps(pilot, "F", "enter")
+        assert "f finishes it," in " ".join(screen_text(app).split())
+        await steps(pilot, "f", "f", "enter")
         assert row_of(store, FIRST)["importance"] == pytest.approx(0.8)
 
 
@@ -172,8 +172,8 @@ async def test_a_lock_that_a_dead_program_left_is_said_and_broken_only_when_told
         await press(pilot, "1")
         assert "The write lock is held, silent for" in said(app)
         await press(pilot, "6")
-        assert "B breaks it" in " ".join(screen_text(app).split())
-        await steps(pilot, "B", "b")
+        assert "f breaks it" in " ".join(screen_text(app).split())
+        await steps(pilot, "f", "b", "b")
         assert held.exists(), "only the next change removes it"
         await press(pilot, "2")
         await press(pilot, "c", "i", *["backspace"] * 10, "1")
@@ -255,8 +255,8 @@ async def test_a_change_that_was_cut_off_can_be_left_as_it_is(tmp_path, where):
             await press(pilot, "e")
         else:
             await press(pilot, "l")
-            assert "L leaves it as it is" in " ".join(screen_text(app).split())
-            await steps(pilot, "L", "l")
+            assert "f finishes it," in " ".join(screen_text(app).split())
+            await steps(pilot, "f", "l")
         await press(pilot, "6")
         text = " ".join(screen_text(app).split())
         assert "was cut off in the middle" not in text

@@ -82,7 +82,7 @@ async def test_the_cases_are_asked_again_for_another_horizon_and_for_tried_setti
         assert "unchanged" not in screen_text(app)
         await press(pilot, "less_than_sign")
         await until(pilot, lambda: screen_of(app).state.losses == ())
-        await press(pilot, "p", "L")
+        await press(pilot, "p", "shift+right")
         await until(pilot, lambda: "unchanged" in screen_text(app))
 
 

@@ -162,7 +162,9 @@ async def test_a_slider_changes_the_plan_at_once_and_can_be_taken_back(plugin_en
     async with running(plugin_engine) as (app, pilot):
         await go(pilot, "p")
         base = screen_of(app).state.board
-        await press(pilot, "G", "L", "L")  # the last setting is the age at which a memory sinks
+        await press(
+            pilot, "G", "shift+right", "shift+right"
+        )  # the last setting is the age at which a memory sinks
         state = screen_of(app).state
         assert dict(state.ask.changes) == {"tier.peripheralAgeDays": 110}
         assert state.board is not base
@@ -232,7 +234,7 @@ async def test_the_probe_reads_the_curves(plugin_engine: Engine):
     async with running(plugin_engine) as (app, pilot):
         await go(pilot)
         screen_of(app).query_one("CurvePlot").focus()
-        await press(pilot, "L", "l")
+        await press(pilot, "shift+right", "l")
         state = screen_of(app).state
         assert state.probe is not None
         life = state.life

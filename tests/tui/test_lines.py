@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import ast
+
 import pytest
 from textual import events
 from textual.content import Content
 from textual.widgets import Input
 
 from memtui.tui.dialogs.text_prompt import TextPrompt
+from memtui.tui.screens.agents import view as agents
+from memtui.tui.screens.audit import view as audit
 from memtui.tui.widgets.panel import Panel
 from memtui.tui.widgets.text_lines import MOST_PASTED, CleanInput
-from tests.conftest import thinned
+from tests.conftest import ROOT, thinned
 from tests.tui.driving import make_app, press, running, screen_text, settle
 from tests.tui.memory_engine import MemoryEngine
 
@@ -85,3 +89,17 @@ async def test_what_does_not_fit_beside_a_title_is_shortened_not_dropped(width):
         assert "…" not in title_of(panel).plain
         panel.headline(what="T" * (panel.outer_size.width - 10))  # a beginning of it would say nothing
         assert "short" not in title_of(panel).plain
+
+
+@pytest.mark.parametrize(("screen", "cells"), [("audit", audit.NAME_CELLS), ("agents", agents.NAME_CELLS)])
+def test_the_name_of_a_fact_leaves_a_cell_before_its_words(screen, cells):
+    named = [
+        str(call.args[0].value)
+        for path in (ROOT / "memtui" / "tui" / "screens" / screen).glob("*.py")
+        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(call, ast.Call)
+        and getattr(call.func, "id", getattr(call.func, "attr", "")) == "fact"
+        and isinstance(call.args[0], ast.Constant)
+    ]
+    assert named
+    assert [name for name in named if len(name) >= cells] == []

@@ -37,14 +37,14 @@ BROWSE = {
     "browse.redo": "2 U",
     "browse.staged": "2 D a s C",
     "near.merge": "2 K M",
-    "mend.merge": "2 m d M",
-    "mend.archive": "2 m n asterisk a",
-    "mend.forget": "2 m n asterisk D",
-    "mend.every-trace": "2 m n asterisk X",
-    "mend.mask": "2 m s asterisk m",
-    "mend.past": "2 m s H",
-    "mend.undo": "2 m u",
-    "mend.redo": "2 m U",
+    "mend.merge": "2 f M",
+    "mend.archive": "2 f right_square_bracket asterisk a",
+    "mend.forget": "2 f right_square_bracket asterisk D",
+    "mend.every-trace": "2 f right_square_bracket asterisk X",
+    "mend.mask": "2 f right_square_bracket right_square_bracket asterisk m",
+    "mend.past": "2 f right_square_bracket right_square_bracket H",
+    "mend.undo": "2 f u",
+    "mend.redo": "2 f U",
 }
 
 ELSEWHERE = {

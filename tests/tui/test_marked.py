@@ -15,9 +15,18 @@ NEXT = "right_square_bracket"
 
 MARKED = {
     "Browse": ("2 space", ("list.mark", "browse.change", "browse.forget", "browse.export")),
-    "Mend, noise": ("2 m n space", ("finds.mark", "mend.archive", "mend.forget", "mend.every-trace")),
-    "Mend, secrets": ("2 m s space", ("finds.mark", "mend.archive", "mend.mask", "mend.past")),
-    "Mend, the trash": ("2 m t space", ("finds.mark", "mend.restore")),
+    "Mend, noise": (
+        "2 f right_square_bracket space",
+        ("finds.mark", "mend.archive", "mend.forget", "mend.every-trace"),
+    ),
+    "Mend, secrets": (
+        "2 f right_square_bracket right_square_bracket space",
+        ("finds.mark", "mend.archive", "mend.mask", "mend.past"),
+    ),
+    "Mend, the trash": (
+        "2 f right_square_bracket right_square_bracket right_square_bracket space",
+        ("finds.mark", "mend.restore"),
+    ),
     "Health, a version": (f"9 {NEXT} {NEXT} j d tab space", ("versions.bring-back",)),
 }
 """The keys that mark one row, and what can then be done with it and others."""

@@ -26,6 +26,13 @@ from tests.tui.previews import tells_consequences
 from tests.tui.test_changing import browsing, steps
 
 SECRET = "sk-live-4f9a8b7c6d5e4f3a2b1c0d9e"
+
+NOISE = ["right_square_bracket"]
+SECRETS = ["right_square_bracket"] * 2
+"""From the duplicates, with which Mend begins."""
+
+TRASH = ["right_square_bracket"] * 2
+"""From the noise."""
 NEAR = (0.99, 0.141)
 """The cosine of this to (1, 0) is 0.99."""
 ROWS: tuple[tuple[str, str, tuple[float, float], dict[str, Any]], ...] = (
@@ -79,7 +86,7 @@ def metadata(store: Path, key: str) -> dict[str, Any]:
 
 async def test_clusters_by_text_and_by_cosine_and_a_threshold_with_a_live_count(store):
     async with browsing(store) as (app, pilot):
-        await press(pilot, "m")
+        await press(pilot, "f")
         assert isinstance(app.screen, MendScreen)
         assert finds(app).keys == [name("same1"), name("dup1")]
         assert "2 clusters of 5 memories, 10 compared" in screen_text(app)
@@ -100,7 +107,7 @@ async def test_clusters_by_text_and_by_cosine_and_a_threshold_with_a_live_count(
 async def test_a_merge_from_the_key_to_the_store_and_back_and_the_next_cluster(store):
     before = rows_of(store)
     async with browsing(store) as (app, pilot):
-        await press(pilot, "m", "j")
+        await press(pilot, "f", "j")
         assert finds(app).key == name("dup1")
         text = screen_text(app)
         assert "✓ survives" in text
@@ -132,8 +139,8 @@ def _but(table: Any, *keys: str) -> Any:
 
 async def test_the_survivor_its_text_who_takes_part_and_what_becomes_of_the_losers(store):
     async with browsing(store, size=(80, 24)) as (app, pilot):
-        await press(pilot, "m", "L", "l", "j", "P")
-        assert "L deleted" in screen_text(app)
+        await press(pilot, "f", "c", "l", "j", "P")
+        assert "c deleted" in screen_text(app)
         await press(pilot, "j", "space")
         assert "left out" in screen_text(app)
         await press(pilot, "M")
@@ -147,7 +154,7 @@ async def test_the_survivor_its_text_who_takes_part_and_what_becomes_of_the_lose
 
 async def test_a_cluster_that_is_none_is_left_and_a_merge_of_one_is_refused(store):
     async with browsing(store) as (app, pilot):
-        await press(pilot, "m", "l", "j", "space", "j", "space", "M")
+        await press(pilot, "f", "l", "j", "space", "j", "space", "M")
         assert "A merge needs two memories or more" in said(app)
         await press(pilot, "h", "S", "S")
         assert "no two memories are that much alike" in screen_text(app)
@@ -160,7 +167,7 @@ async def test_a_cluster_that_is_none_is_left_and_a_merge_of_one_is_refused(stor
 async def test_noise_with_its_doubts_marked_archived_and_restored_from_the_trash(store):
     before = rows_of(store)
     async with browsing(store) as (app, pilot):
-        await press(pilot, "m", "n")
+        await press(pilot, "f", *NOISE)
         assert finds(app).keys == [name("hello"), name("high")]
         assert "1 in doubt: the rule may be wrong" in screen_text(app)
         await press(pilot, "j")
@@ -171,7 +178,7 @@ async def test_noise_with_its_doubts_marked_archived_and_restored_from_the_trash
         assert metadata(store, "hello")["state"] == "archived"
         assert metadata(store, "hello")["mine"] == 6
         assert finds(app).keys == [name("high")]
-        await press(pilot, "t")
+        await press(pilot, *TRASH)
         assert finds(app).keys == [name("hello"), name("old")]
         await press(pilot, "R", "enter")
         assert finds(app).keys == [name("old")]
@@ -181,11 +188,11 @@ async def test_noise_with_its_doubts_marked_archived_and_restored_from_the_trash
 async def test_a_forgotten_memory_comes_back_from_the_trash_byte_for_byte(store):
     before = rows_of(store)
     async with browsing(store, size=(80, 24)) as (app, pilot):
-        await press(pilot, "m", "n", "D")
+        await press(pilot, "f", *NOISE, "D")
         assert isinstance(app.screen, ChangePreview)
         await press(pilot, "y")
         assert name("hello") not in rows_of(store).column("id").to_pylist()
-        await press(pilot, "t")
+        await press(pilot, *TRASH)
         assert "deleted" in screen_text(app)
         await press(pilot, "space", "R")
         tells_consequences(app, "restore")
@@ -196,7 +203,7 @@ async def test_a_forgotten_memory_comes_back_from_the_trash_byte_for_byte(store)
 
 async def test_an_order_to_a_model_stays_unmarked_beside_a_sure_secret(store):
     async with browsing(store) as (app, pilot):
-        await press(pilot, "m", "s", "asterisk")
+        await press(pilot, "f", *SECRETS, "asterisk")
         assert app.screen.state.marks == {name("key")}
         assert "1 secret marked; 1 left: orders, or in doubt" in said(app)
 
@@ -220,7 +227,7 @@ async def test_z_in_a_preview_shows_every_text_to_its_end_and_cuts_it_again(tmp_
 
 async def test_secrets_stay_masked_until_they_are_revealed(store):
     async with browsing(store) as (app, pilot):
-        await press(pilot, "m", "s")
+        await press(pilot, "f", *SECRETS)
         assert finds(app).keys == [name("key"), name("order")]
         text = screen_text(app)
         assert SECRET not in text
@@ -237,7 +244,7 @@ async def test_secrets_stay_masked_until_they_are_revealed(store):
 
 async def test_masking_needs_an_embedder_and_says_so(store):
     async with browsing(store) as (app, pilot):
-        await press(pilot, "m", "s", "m")
+        await press(pilot, "f", *SECRETS, "m")
         assert "embed" in (said(app) or screen_text(app))
         assert version_of(store) == 3
 
@@ -246,7 +253,7 @@ async def test_masking_needs_an_embedder_and_says_so(store):
 async def test_a_secret_is_masked_and_its_history_removed_while_the_memory_stays(demo_store, tmp_path):
     copy = Path(shutil.copytree(demo_store, tmp_path / "demo"))
     async with browsing(copy) as (app, pilot):
-        await press(pilot, "m", "s")
+        await press(pilot, "f", *SECRETS)
         texts = {key: str(row_of(copy, key)["text"]) for key in finds(app).keys}
         memory, text = next((key, text) for key, text in texts.items() if find_secrets(text))
         secret = next(text[each.start : each.end] for each in find_secrets(text))
@@ -273,11 +280,11 @@ async def test_a_secret_is_masked_and_its_history_removed_while_the_memory_stays
 
 async def test_read_only_everything_is_found_and_nothing_is_changed(store):
     async with browsing(store, writable=False) as (app, pilot):
-        await press(pilot, "m", "M")
+        await press(pilot, "f", "M")
         assert "unlock and apply" in screen_text(app)
-        await press(pilot, "escape", "n", "a")
+        await press(pilot, "escape", *NOISE, "a")
         assert "unlock and apply" in screen_text(app)
-        await press(pilot, "escape", "t")
+        await press(pilot, "escape", *TRASH)
         assert finds(app).keys == [name("old")]
         assert len(app.screen_stack) == 2
     assert version_of(store) == 3
@@ -285,7 +292,7 @@ async def test_read_only_everything_is_found_and_nothing_is_changed(store):
 
 async def test_a_memory_is_shown_in_browse(store):
     async with browsing(store) as (app, pilot):
-        await press(pilot, "m", "s", "j", "b")
+        await press(pilot, "f", *SECRETS, "j", "b")
         assert isinstance(app.screen, BrowseScreen)
         assert f"id={name('order')}" in screen_text(app)
 
@@ -304,8 +311,8 @@ async def test_looking_can_be_stopped(store, monkeypatch):
 
     monkeypatch.setattr(finding_list, "look", slow)
     async with browsing(store) as (app, pilot):
-        await press(pilot, "m")
-        await pilot.press("n")
+        await press(pilot, "f")
+        await pilot.press(*NOISE)
         await until(pilot, lambda: "looking for noise" in screen_text(app))
         await pilot.press("escape")
         await until(pilot, lambda: "stopped" in screen_text(app))
@@ -321,9 +328,9 @@ async def test_looking_can_be_stopped(store, monkeypatch):
 async def test_the_parts_at_three_sizes(demo_store, tmp_path, size):
     copy = Path(shutil.copytree(demo_store, tmp_path / "demo"))
     async with browsing(copy, size=size) as (app, pilot):
-        await press(pilot, "m")
+        await press(pilot, "f")
         check_golden(f"mend-duplicates-{size[0]}x{size[1]}", screen_text(app))
-        await press(pilot, "n", "j", "space")
+        await press(pilot, *NOISE, "j", "space")
         check_golden(f"mend-noise-{size[0]}x{size[1]}", screen_text(app))
 
 
@@ -340,13 +347,13 @@ async def test_only_what_browse_lists_is_looked_at_or_everything(store):
     async with browsing(store) as (app, pilot):
         await press(pilot, "slash")
         await type_text(pilot, "deploys ~rota")
-        await press(pilot, "enter", "m")
+        await press(pilot, "enter", "f")
         assert finds(app).keys == [name("dup1")]
-        assert "F only deploys" in screen_text(app)
-        await press(pilot, "F")
+        assert "v only deploys" in screen_text(app)
+        await press(pilot, "v")
         assert finds(app).keys == [name("same1"), name("dup1")]
-        assert "F all memories" in screen_text(app)
-        await press(pilot, "n", "F")
+        assert "v all memories" in screen_text(app)
+        await press(pilot, *NOISE, "v")
         assert "the noise filter would drop nothing" in screen_text(app)
         await press(pilot, "a")  # nothing of the list before
         assert "There is no memory here." in screen_text(app)
@@ -361,7 +368,7 @@ async def test_only_what_browse_lists_is_looked_at_or_everything(store):
 async def test_the_survivor_gets_another_text_with_a_new_vector(demo_store, tmp_path):
     copy = Path(shutil.copytree(demo_store, tmp_path / "demo"))
     async with browsing(copy) as (app, pilot):
-        await press(pilot, "m")
+        await press(pilot, "f")
         survivor = finds(app).key
         before = row_of(copy, survivor)
         await press(pilot, "e", *["backspace"] * 80)

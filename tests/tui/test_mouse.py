@@ -61,7 +61,7 @@ async def test_a_click_beside_a_menu_closes_it_and_only_the_left_button_takes() 
         assert app.screen.wish.query.sort == "-timestamp"
 
 
-LISTS = {"Mend": "2 m d", "Journal": "6", "Health": "9", "Transfer": "5"}
+LISTS = {"Mend": "2 f", "Journal": "6", "Health": "9", "Transfer": "5"}
 """The keys that lead to a list."""
 
 

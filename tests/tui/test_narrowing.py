@@ -11,7 +11,7 @@ from tests.tui.driving import press, running, screen_text, settle, type_text
 from tests.tui.test_locked import locked
 
 LISTS = {
-    "Mend": "2 m",
+    "Mend": "2 f",
     "Journal": "6",
     "Health": "9",
     "Lifecycle, what if": "4 p",

@@ -26,9 +26,9 @@ MORE = {
     "what is staged": "2 D a s C",
     "the palette": "ctrl+p",
     "the palette, a word": "ctrl+p text:forget",
-    "Mend, noise": "2 m n",
-    "Mend, secrets": "2 m s",
-    "Mend, trash": "2 m t",
+    "Mend, noise": "2 f right_square_bracket",
+    "Mend, secrets": "2 f right_square_bracket right_square_bracket",
+    "Mend, trash": "2 f right_square_bracket right_square_bracket right_square_bracket",
     "receipts": "3 x",
     "Capture": "7 talk",
 }

@@ -219,7 +219,7 @@ async def test_every_command_is_found_from_every_screen_by_three_words_of_its_ow
     commands = [key for key in TABLE if is_command(key)]
     assert len(commands) > 250
     async with running(keyword_engine) as (app, pilot):
-        await press(pilot, "2", "m")
+        await press(pilot, "2", "f")
         screens = [app.screen]
         for mode in app.MODES:
             await app.switch_mode(mode)

@@ -81,7 +81,7 @@ async def test_the_own_recipe_tells_which_word_met_which(demo_engine: Engine) ->
 
 async def test_the_settings_are_shown_with_their_findings(demo_engine: Engine) -> None:
     async with recalling(demo_engine) as (app, pilot, _screen):
-        await press(pilot, "i")
+        await press(pilot, "backslash")
         assert isinstance(app.screen, Sheet)
         text = screen_text(app)
         assert "Settings of pro/agent" in text
@@ -93,7 +93,7 @@ async def test_the_settings_are_shown_with_their_findings(demo_engine: Engine) -
 async def test_another_recipe_asks_the_same_question_again(demo_engine: Engine) -> None:
     engine = Wrapped(demo_engine)
     async with recalling(engine) as (app, pilot, screen):
-        await press(pilot, "e")
+        await press(pilot, "c", "r")
         assert isinstance(app.screen, ChooseOne)
         await press(pilot, "3")
         assert [request.recipe for request in engine.asked] == ["pro/agent", "pro/cli"]
@@ -229,7 +229,7 @@ async def test_the_palette_offers_recipes_and_earlier_questions(demo_engine: Eng
 
 async def test_settings_are_there_before_the_first_question(demo_engine: Engine) -> None:
     async with recalling(demo_engine, query="") as (app, pilot, screen):
-        await press(pilot, "escape", "i")
+        await press(pilot, "escape", "backslash")
         assert isinstance(app.screen, Sheet)
         text = screen_text(app)
         assert "Settings of pro/agent" in text

@@ -85,3 +85,18 @@ async def test_a_choice_keeps_its_name_whole_where_its_hint_has_no_room(keyword_
         await until(pilot, lambda: "pro/article" in screen_text(app))
         for recipe in ("pro/agent", "pro/cli", "memory-lancedb", "mem-engine"):
             assert recipe in screen_text(app)
+
+
+async def test_where_there_is_room_each_recipe_says_what_it_does_before_anything_is_asked(demo_engine):
+    shown = {}
+    for size in ((80, 24), (200, 50)):
+        async with running(demo_engine, size) as (app, pilot):
+            await press(pilot, "3")
+            shown[size] = " ".join(screen_text(app).split())
+    last = demo_engine.recipes()[-1]
+    words = last.description.split()[:5]
+    assert all(
+        f"{recipe.name} {' '.join(recipe.description.split()[:3])}" in shown[200, 50]
+        for recipe in demo_engine.recipes()
+    )
+    assert " ".join(words) not in shown[80, 24]

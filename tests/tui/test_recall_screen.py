@@ -65,7 +65,7 @@ async def test_the_screen_looks_as_it_was_approved(demo_engine: Engine, size: tu
         _screen,
     ):
         check_golden(f"recall-{size[0]}x{size[1]}", panels(app))
-        await press(pilot, "j", "m")
+        await press(pilot, "j", "v")
         check_golden(f"recall-missing-{size[0]}x{size[1]}", panels(app))
         await press(pilot, "enter")
         check_golden(f"recall-ledger-{size[0]}x{size[1]}", panels(app))
@@ -87,7 +87,7 @@ async def test_the_cursor_takes_another_result_apart_without_asking_again(demo_e
 
 async def test_what_is_missing_is_one_key_away_with_its_reason(demo_engine: Engine) -> None:
     async with recalling(demo_engine) as (app, pilot, screen):
-        await press(pilot, "m")
+        await press(pilot, "v")
         text = screen_text(app)
         assert "MIN + WINDOW  outside the rerank window" in text
         assert "place 13 > 12" in text

@@ -265,8 +265,8 @@ def test_the_ledger_has_every_stage_with_its_rule() -> None:
 
 def test_notes_begin_with_the_warnings() -> None:
     trace = made(warnings=("keyword only: there is no embedder",), operations=(EMBED,))
-    said = [note.plain for note in results.notes(trace, UNICODE)]  # type: ignore[arg-type]
-    assert said == ["! keyword only: there is no embedder", "m 1 missing: 1 hard cutoff"]
+    said = [note.plain for note in results.notes(trace, UNICODE, "v")]  # type: ignore[arg-type]
+    assert said == ["! keyword only: there is no embedder", "v 1 missing: 1 hard cutoff"]
 
 
 def test_the_account_says_which_words_stand_in_the_memory() -> None:
@@ -282,7 +282,7 @@ def test_an_expanded_question_is_told_and_neighbours_are_listed() -> None:
         bm25_query="deploy window friday release ship",
         neighbors={"m-1": [{"id": "n-1", "score": 0.61, "rank": 2}]},
     )
-    assert results.notes(trace, UNICODE)[-1].plain == "keywords asked: deploy window friday release ship"  # type: ignore[arg-type]
+    assert results.notes(trace, UNICODE, "v")[-1].plain == "keywords asked: deploy window friday release ship"  # type: ignore[arg-type]
     below = "\n".join(line.plain for line in ledger.page(trace, recorded(), UNICODE, NOW_MS).below(80))  # type: ignore[arg-type]
     assert "NEIGHBOURS ATTACHED\n  .610 #2  n-1" in below
 

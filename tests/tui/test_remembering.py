@@ -116,7 +116,7 @@ async def test_filters_typed_before_come_back_with_the_arrows(store):
 async def test_a_view_is_saved_shown_found_in_the_palette_and_taken_away(store):
     async with browsing(store) as (app, pilot):
         await filtered(pilot, "imp>.2")
-        await press(pilot, "S", "w", "s")
+        await press(pilot, "S", "apostrophe", "s")
         await type_text(pilot, "oldest first")
         await press(pilot, "enter")
         assert "saved as oldest first" in said(app)
@@ -124,13 +124,13 @@ async def test_a_view_is_saved_shown_found_in_the_palette_and_taken_away(store):
     async with browsing(store) as (app, pilot):
         await press(pilot, "escape", "S")
         assert "view oldest" not in screen_text(app)
-        await press(pilot, "w", "enter")
+        await press(pilot, "apostrophe", "enter")
         assert browse(app).wish.query == ListQuery("imp>.2", sort="timestamp")
         await press(pilot, "escape", "ctrl+p", "slash")
         await type_text(pilot, "oldest")
         await press(pilot, "enter")
         assert browse(app).wish.query.filter == "imp>.2"
-        await press(pilot, "w", "x", "enter")
+        await press(pilot, "apostrophe", "x", "enter")
         assert "0 views left" in said(app)
     assert kept_file(store)["views"] == {}
 
@@ -138,10 +138,10 @@ async def test_a_view_is_saved_shown_found_in_the_palette_and_taken_away(store):
 async def test_two_running_at_once_keep_each_others_views(store):
     async with browsing(store) as (first, one):
         async with browsing(store) as (_, two):
-            await press(two, "w", "s")
+            await press(two, "apostrophe", "s")
             await type_text(two, "theirs")
             await press(two, "enter")
-        await press(one, "w", "s")
+        await press(one, "apostrophe", "s")
         await type_text(one, "mine")
         await press(one, "enter")
         assert browse(first).saved_views.views.keys() == {"mine"}
@@ -152,7 +152,7 @@ async def test_two_running_at_once_keep_each_others_views(store):
 async def test_a_secret_in_a_filter_is_not_written_down(store):
     async with browsing(store) as (app, pilot):
         await filtered(pilot, f'"{SECRET}"')
-        await press(pilot, "S", "w", "s")
+        await press(pilot, "S", "apostrophe", "s")
         await type_text(pilot, "leak")
         await press(pilot, "enter")
         assert "holds a secret" in said(app)

@@ -103,6 +103,16 @@ async def test_without_a_store_the_demo_and_a_path_are_offered():
             "bring",
             "connect",
         ]
+        assert app.screen.query_one(StatePanel).letters == ("d", "o", "m", "b", "c")
+        hints = [
+            "a year of an invented",
+            "a folder, a LanceDB",
+            "empty, in a folder",
+            "ChatGPT,",
+            "claude, codex",
+        ]
+        columns = {line.index(hint) for line in text.split("\n") for hint in hints if hint in line}
+        assert len(columns) == 1, "what each way is begins below the one before"
         await press(pilot, "o")
         assert isinstance(app.screen, OpenStore)
         await press(pilot, "escape")

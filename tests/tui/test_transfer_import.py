@@ -133,7 +133,7 @@ async def test_every_conflict_is_decided_before_anything_is_written(store):
         await steps(pilot, "nn")
         assert screen.run.step == "review"
         assert "0 conflicts decided, 2 open" in screen_text(app)
-        await steps(pilot, "tb")
+        await steps(pilot, ["l", "plus"])
         assert screen.run.state.request.choices == {7: "take", 8: "both"}
         await press(pilot, "n")
         text = screen_text(app)
@@ -167,7 +167,7 @@ async def test_all_conflicts_at_once_and_the_record_beside_ours(store):
         assert "port 2222 4444" in text
         assert "HERE" in text
         assert "FILE" in text
-        await press(pilot, "O")
+        await press(pilot, "asterisk", "o")
         assert set(screen.run.state.request.choices.values()) == {"keep"}
         assert "ours: nothing is written" in screen_text(app)
         await press(pilot, "backspace")
@@ -179,7 +179,7 @@ async def test_all_conflicts_at_once_and_the_record_beside_ours(store):
 
 async def test_views_list_the_ledger_what_is_left_out_scopes_cost_and_notes(store):
     async with importing(store, notes(store.parent)) as (app, pilot, _):
-        await steps(pilot, "nl")
+        await steps(pilot, "nd")
         assert "WHAT CHANGES OR IS LOST" in screen_text(app)
         seen = []
         for _ in range(4):
@@ -232,7 +232,7 @@ async def test_a_switch_and_a_value_change_what_is_asked(store):
 
 async def test_a_locked_session_plans_and_unlocks_to_write(store):
     async with importing(store, notes(store.parent), writable=False) as (app, pilot, screen):
-        await steps(pilot, "nOn")
+        await steps(pilot, ["n", "asterisk", "o", "n"])
         assert screen.run.step == "run"
         await press(pilot, "y")
         assert "unlock and write it" in screen_text(app)
@@ -327,7 +327,7 @@ async def test_a_pasted_list_is_imported(store):
 async def test_another_writer_makes_the_plan_anew_and_decisions_stay(store):
     path = notes(store.parent)
     async with importing(store, path) as (_, pilot, screen):
-        await steps(pilot, "nO")
+        await steps(pilot, ["n", "asterisk", "o"])
         before = screen.run.state.plan
         other = stored(store)
         other.curate.apply(other.curate.edit([HERE[1]["id"]], {"importance": 0.9}))
@@ -340,7 +340,7 @@ async def test_another_writer_makes_the_plan_anew_and_decisions_stay(store):
 
 async def test_leaving_the_screen_and_coming_back_keeps_the_plan(store):
     async with importing(store, notes(store.parent)) as (_, pilot, screen):
-        await steps(pilot, "nO")
+        await steps(pilot, ["n", "asterisk", "o"])
         plan = screen.run.state.plan
         await steps(pilot, "25")
         assert screen.run.state.plan is plan

@@ -63,7 +63,7 @@ async def on(pilot: Pilot[None], screen: WhatIfScreen, path: str) -> None:
 async def test_the_screen_looks_as_it_was_approved(demo_engine: Engine, size: tuple[int, int]) -> None:
     async with trying(demo_engine, size) as (app, pilot, screen):
         await on(pilot, screen, "retrieval.vectorWeight")
-        await press(pilot, "L")
+        await press(pilot, "shift+right")
         check_golden(f"whatif-{size[0]}x{size[1]}", panels(app))
 
 
@@ -122,7 +122,7 @@ async def test_knobs_without_effect_say_so_and_change_nothing(demo_engine: Engin
         assert "it rejects nothing here" in text
         assert "has no API key" in text
         await on(pilot, screen, "retrieval.recencyWeight")
-        await press(pilot, "L")
+        await press(pilot, "shift+right")
         assert "the same list" in screen_text(app)
 
 
@@ -209,7 +209,7 @@ async def test_numbers_out_of_range_and_weights_of_nothing_are_said(demo_engine:
 async def test_more_like_this_asks_with_the_memory_itself(demo_engine: Engine) -> None:
     async with recalling(demo_engine, query=DEPLOY) as (app, pilot, recall):
         chosen = recall.state.selected
-        await press(pilot, "M")
+        await press(pilot, "K")
         trace = recall.state.trace
         assert trace is not None
         assert trace.returned[0] == chosen

@@ -84,7 +84,7 @@ async def missing(
 @pytest.mark.parametrize("size", SIZES)
 async def test_the_screen_looks_as_it_was_approved(demo_engine: Engine, size: tuple[int, int]) -> None:
     async with recalling(demo_engine, size, query=DEPLOY) as (app, pilot, _screen):
-        await press(pilot, "m", "G", "W")  # the last of the dropped ones
+        await press(pilot, "v", "G", "W")  # the last of the dropped ones
         assert isinstance(app.screen, WhyNotScreen)
         await until(pilot, lambda: app.screen.state.phase == "done")  # type: ignore[attr-defined]
         await settle(pilot)

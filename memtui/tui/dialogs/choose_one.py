@@ -47,11 +47,11 @@ class OptionRows(Widget, can_focus=True):
     """
     index: reactive[int] = reactive(0)
 
-    def __init__(self, options: Sequence[Option], index: int, present: str = "") -> None:
+    def __init__(self, options: Sequence[Option], index: int, present: str | None = None) -> None:
         super().__init__()
         self.options = tuple(options)
         self._present = present
-        """The value that stands now, marked."""
+        """The value that stands now, marked; None where none of them does."""
         self.letters = ("",) * len(self.options)
         """What takes each of them at once, with the keys in force."""
         self.sought: str | None = None
@@ -103,8 +103,8 @@ class OptionRows(Widget, can_focus=True):
             lines.append(Content.assemble((" / ", "bold $key"), f"{self.sought}▏", (count, "$dim")))
         for at, i in enumerate(shown):
             option, here = self.options[i], at == self.index
-            hint = crop(one_line(option.hint), max(1, width - label_width - 6), glyphs.ellipsis)
-            now = bool(self._present) and option.value == self._present
+            hint = crop(one_line(option.hint), max(1, width - label_width - 5), glyphs.ellipsis)
+            now = option.value == self._present
             line = Content.assemble(
                 (glyphs.cursor if here else " ", "$primary"),
                 (glyphs.mark if now else " ", "bold $ok"),
@@ -120,8 +120,8 @@ class OptionRows(Widget, can_focus=True):
 
 MENU_WIDTH = 56
 
-AROUND = 11
-"""Cells of a menu that are no words of an option: frame, padding, cursor, mark, letter, gaps."""
+AROUND = 12
+"""Cells of a menu that are no words of an option: frame, padding, cursor, mark, letter, gaps, scroll bar."""
 
 
 class ChooseOne(QuickModal[str | None]):
@@ -134,12 +134,12 @@ class ChooseOne(QuickModal[str | None]):
     """
     BINDINGS = bindings("pick")
 
-    def __init__(self, title: str, options: Sequence[Option], current: str = "") -> None:
+    def __init__(self, title: str, options: Sequence[Option], current: str | None = None) -> None:
         super().__init__()
         self._title, self._options = title, tuple(options)
         values = [option.value for option in self._options]
         self._start = values.index(current) if current in values else 0
-        self._present = current if current in values else ""
+        self._present = current if current in values else None
 
     def compose(self) -> ComposeResult:
         with Panel(title=self._title):
@@ -154,10 +154,11 @@ class ChooseOne(QuickModal[str | None]):
         self.call_after_refresh(self.query_one(OptionRows).watch_index)
 
     def _width(self) -> int:
-        """As wide as the longest option, up to four fifths of the screen; never narrower than usual."""
+        """As wide as the longest option where the screen is; else four fifths of it. Never narrower than usual."""
         labels = max((cell_len(one_line(each.label)) for each in self._options), default=0)
         hints = max((cell_len(one_line(each.hint)) for each in self._options), default=0)
-        return max(MENU_WIDTH, min(labels + hints + AROUND, self.app.size.width * 4 // 5))
+        wanted, screen = labels + hints + AROUND, self.app.size.width
+        return max(MENU_WIDTH, wanted if wanted <= screen else screen * 4 // 5)
 
     def on_key(self, event: events.Key) -> None:
         rows = self.query_one(OptionRows)

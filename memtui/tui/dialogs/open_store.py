@@ -20,7 +20,7 @@ from memtui.tui.calls import EngineCalls
 from memtui.tui.host import host
 from memtui.tui.messages import RunFailed, RunFinished
 from memtui.tui.no_store import BRING, CONNECT, DEMO
-from memtui.tui.paint.cells import across, crop, crop_start, tilde
+from memtui.tui.paint.cells import crop, crop_start, tilde
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import ago
 from memtui.tui.widgets.panel import Panel
@@ -144,6 +144,10 @@ def completed(typed: str, found: Sequence[Place]) -> str:
     return tilde(common) if typed.startswith("~") else common
 
 
+WAY_CELLS = 22
+"""Cells of the name of a way out, behind which its hint begins."""
+
+
 class PlaceRows(RowList):
     """The places, under what they are."""
 
@@ -169,7 +173,8 @@ class PlaceRows(RowList):
         """A place and what it is; below it, where both do not fit beside each other."""
         if each.kind == "way":
             label, _, hint = each.what.partition(": ")
-            return (Content.styled(across(f"  {label}", hint, max(12, width - 1)), "$foreground"),)
+            line = crop(f"  {label.ljust(WAY_CELLS)}{hint}", max(12, width - 1), glyphs.ellipsis)
+            return (Content.styled(line, "$foreground"),)
         when = "" if each.written_ms is None else f"written {ago(each.written_ms, host(self).now_ms())}"
         far = "   ".join(part for part in (each.what, when) if part)
         style = "$foreground" if each.store or each.kind == "new" else "$dim"

@@ -102,10 +102,10 @@ def _offer(app: SessionApp, staging: ChangeRequests, interrupted: list[Interrupt
         f"Entry {number} was cut off: {first.entry.title}. Its change is {first.found.value}.{more}", "error"
     )
     options = [
+        Option(LOOK, "look at it", "in the Journal", "l"),
         Option("finish", "finish it", "write what is missing", "f"),
         Option("undo", "take it back", "as it was before", "u"),
         Option("leave", "leave it as it is", "no memory is written", "e"),
-        Option(LOOK, "look at it", "in the Journal", "l"),
         Option("later", "later", "it stays in the Journal", "n"),
     ]
 
@@ -119,4 +119,4 @@ def _offer(app: SessionApp, staging: ChangeRequests, interrupted: list[Interrupt
         elif value == LOOK:
             await app.switch_mode("journal")
 
-    app.push_screen(ChooseOne(f"Entry {number} was cut off in the middle{more}", options, LOOK), answered)
+    app.push_screen(ChooseOne(f"Entry {number} was cut off in the middle{more}", options), answered)

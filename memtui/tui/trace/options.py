@@ -18,6 +18,15 @@ if TYPE_CHECKING:
 ANY = "\0any"
 """The value of "no filter" in a chooser; no stored name is this."""
 
+NAMES = {
+    "recipe": "recipe",
+    "limit": "how many",
+    "scope": "scopes",
+    "category": "category",
+    "source": "who asks",
+}
+"""What the options of the line are called where they are listed one below the other."""
+
 LIMIT_STEPS = (1, 3, 5, 6, 10, 20)
 
 SOURCE_HINTS = {

@@ -385,15 +385,18 @@ def whose(trace: Trace) -> list[Content]:
     ]
 
 
-def notes(trace: Trace, glyphs: Glyphs) -> tuple[Content, ...]:
-    """What a person should know of this run, for the stage panel: warnings first, then who was dropped."""
+def notes(trace: Trace, glyphs: Glyphs, key: str) -> tuple[Content, ...]:
+    """What a person should know of this run, for the stage panel: warnings first, then who was dropped.
+
+    `key` shows those.
+    """
     out = [*whose(trace), *warnings(trace, glyphs)]
     groups = account.dropped(trace)
     gone = sum(len(group.candidates) for group in groups)
     if gone:
         reasons = Counter(group.reason for group in groups for _ in group.candidates)
         parts = [f"{count} {one_line(reason).replace('_', ' ')}" for reason, count in reasons.items()]
-        out.append(Content.assemble(("m", "bold $key"), f" {gone} missing: ", (", ".join(parts), "$dim")))
+        out.append(Content.assemble((key, "bold $key"), f" {gone} missing: ", (", ".join(parts), "$dim")))
     if trace.bm25_query is not None and trace.bm25_query != trace.query:
         out.append(
             Content.assemble(

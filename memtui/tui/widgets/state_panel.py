@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal
@@ -20,7 +20,7 @@ from memtui.tui.actions.table import bindings
 from memtui.tui.host import host
 from memtui.tui.jump import JumpTarget, marked
 from memtui.tui.paint.bars import progress as progress_bar
-from memtui.tui.paint.cells import across, crop
+from memtui.tui.paint.cells import crop
 from memtui.tui.paint.numbers import so_far
 
 
@@ -51,6 +51,8 @@ class State:
     choices: tuple[Choice, ...] = ()
     progress: Progress | None = None
     skeleton: bool = field(default=False)
+    below: tuple[tuple[str, str], ...] = ()
+    """What is said below the choices where the panel has the room for all of it: (label, text) pairs."""
 
 
 def failed(headline: str, error: MemtuiError, *choices: Choice) -> State:
@@ -64,8 +66,9 @@ def failed(headline: str, error: MemtuiError, *choices: Choice) -> State:
 SOME_WORDS = 6
 """Cells under which the hint of a choice says nothing."""
 
-CHOICE_CELLS = 72
-"""Cells of a line of choices, where no choice says more: its hint stands near its name, on a wide screen, too."""
+
+BELOW_CELLS = 110
+"""Cells of what stands below the choices: a longer line is hard to read."""
 
 
 class StatePanel(Widget, can_focus=True):
@@ -141,27 +144,25 @@ class StatePanel(Widget, can_focus=True):
             lines += [Content(), Content.assemble((strip, "$primary"), "   ", (count, "$dim"))]
         if state.facts:
             lines.append(Content())
-            facts = [(keys.words(label), keys.words(text)) for label, text in state.facts]
-            label_width = max(len(label) for label, _ in facts) + 2
-            for label, text in facts:
-                for i, part in enumerate(_wrap(one_line(text), max(8, width - label_width))):
-                    lines.append(
-                        Content.assemble(
-                            ((label if i == 0 else "").ljust(label_width), "$dim"), (part, "$foreground")
-                        )
-                    )
+            lines += _facts([(keys.words(label), keys.words(text)) for label, text in state.facts], width)
         if state.choices:
             lines.append(Content())
             letters = self.letters
             caps = [f"{each or ' '}  " if any(letters) else "" for each in letters]
-            wanted = [
-                cell_len(f"{cap}{one_line(choice.label)}{one_line(keys.words(choice.hint))}") + 4
-                for cap, choice in zip(caps, state.choices, strict=True)
+            names = [
+                f"{cap}{one_line(choice.label)}" for cap, choice in zip(caps, state.choices, strict=True)
             ]
-            room = min(width, max(CHOICE_CELLS, *wanted))
+            hints = [one_line(keys.words(choice.hint)) for choice in state.choices]
+            columns = _columns(state.choices, names, hints, width)
+            room = max(
+                min(width, column + cell_len(hint)) for column, hint in zip(columns, hints, strict=True)
+            )
             for i, choice in enumerate(state.choices):
                 lines += [Content()] if choice.apart else []
-                lines.append(self._choice(i, caps[i], choice, room))
+                lines.append(self._choice(i, names[i], hints[i], columns[i], room))
+        below = _facts(state.below, min(width, BELOW_CELLS)) if state.below else []
+        if below and len(lines) + 1 + len(below) <= self.size.height:
+            lines += [Content(), *below]
         if state.skeleton:
             lines.append(Content())
             bone = glyphs.skeleton
@@ -171,15 +172,43 @@ class StatePanel(Widget, can_focus=True):
             ]
         return lines
 
-    def _choice(self, index: int, cap: str, choice: Choice, room: int) -> Content:
+    def _choice(self, index: int, name: str, hint: str, column: int, room: int) -> Content:
         here = index == self.index
         cursor = host(self).glyphs.cursor if here and self.has_focus else " "
-        line = f"{cursor} {cap}{one_line(choice.label)}"
-        hint = one_line(host(self).keys.words(choice.hint))
-        left = room - cell_len(line) - 2  # the name stays whole: of the hint so much is said
-        text = across(line, crop(hint, left) if left >= SOME_WORDS else "", room)
+        left = room - column  # the name stays whole: of the hint so much is said
+        said = crop(hint, left) if left >= min(SOME_WORDS, cell_len(hint)) else ""
+        line = f"{cursor} {name}"
+        text = line + " " * max(0, column - cell_len(line)) + said if said else line
+        text += " " * max(0, room - cell_len(text))
         style = "bold $foreground on $cursor" if here and self.has_focus else "$foreground"
         return Content.styled(text, style).stylize(Style.from_meta({"choice": index}))
+
+
+def _columns(choices: Sequence[Choice], names: Sequence[str], hints: Sequence[str], width: int) -> list[int]:
+    """The cell in which the hint of each choice begins: one column for all that stand together.
+
+    A hint that would be cut there begins earlier, and behind a long name later.
+    """
+    groups: list[list[int]] = []
+    for i, choice in enumerate(choices):
+        if choice.apart or not groups:
+            groups.append([])
+        groups[-1].append(i)
+    columns = []
+    for group in groups:
+        column = max(cell_len(names[i]) for i in group) + 5
+        columns += [max(cell_len(names[i]) + 4, min(column, width - cell_len(hints[i]))) for i in group]
+    return columns
+
+
+def _facts(facts: Sequence[tuple[str, str]], width: int) -> list[Content]:
+    """Labels, and what is said of each beside it, on as many lines as it takes."""
+    label_width = max(len(label) for label, _ in facts) + 2
+    return [
+        Content.assemble(((label if i == 0 else "").ljust(label_width), "$dim"), (part, "$foreground"))
+        for label, text in facts
+        for i, part in enumerate(_wrap(one_line(text), max(8, width - label_width)))
+    ]
 
 
 def _wrap(text: str, width: int) -> list[str]:

@@ -19,9 +19,7 @@ Act = Literal[
     "ours",
     "theirs",
     "both",
-    "all_ours",
-    "all_theirs",
-    "all_both",
+    "every",
     "later",
     "earlier",
 ]
@@ -70,14 +68,8 @@ class WizardRows(BuiltRows, inherit_bindings=False):
     def action_both(self) -> None:
         self._act("both")
 
-    def action_all_ours(self) -> None:
-        self._act("all_ours")
-
-    def action_all_theirs(self) -> None:
-        self._act("all_theirs")
-
-    def action_all_both(self) -> None:
-        self._act("all_both")
+    def action_every(self) -> None:
+        self._act("every")
 
     def action_later(self) -> None:
         self._act("later")

@@ -391,7 +391,9 @@ class TaskRun(Generic[S]):
 
         self.frame.show_dialog(TextPrompt(title, hint, value), got)
 
-    def pick(self, title: str, options: Sequence[Option], current: str, then: Callable[[str], None]) -> None:
+    def pick(
+        self, title: str, options: Sequence[Option], current: str | None, then: Callable[[str], None]
+    ) -> None:
         """One of several; nothing happens when it is closed."""
 
         def got(value: str | None) -> None:

@@ -393,7 +393,7 @@ class AgentsScreen(BaseScreen):
         revoke = Option(
             "revoke", f"revoke {row.name}", "its token opens nothing any more; what it wrote stays"
         )
-        self.app.push_screen(ChooseOne(f"Revoke {row.name}?", (keep, revoke), "keep"), answered)
+        self.app.push_screen(ChooseOne(f"Revoke {row.name}?", (keep, revoke)), answered)
 
     def action_edit(self) -> None:
         """Other rights for the client under the cursor, as a plan; or a name to let in."""

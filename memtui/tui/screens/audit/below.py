@@ -32,13 +32,9 @@ def sessions(state: AuditState, width: int, look: Look) -> list[Row]:
         return rows
     head = f"{full(sum(found.by_day))} in {counted(len(found.by_day), 'day')}, at least"
     below = [_head("INJECTED A DAY", head, width)]
-    below += _days(found.by_day, width, look)[-(room - 6) :]
-    below += [
-        view.line(""),
-        view.fact("turns", full(found.turns), width),
-        view.fact("silent", full(found.silent), width),
-        view.fact("not recorded", full(found.unknown), width),
-    ]
+    below += _days(found.by_day, width, look)[-(room - 4) :]
+    said = f"{full(found.turns)}, {full(found.silent)} silent, {full(found.unknown)} not recorded"
+    below += [view.line(""), view.fact("turns", said, width)]
     return [*rows, view.line(""), *below]
 
 

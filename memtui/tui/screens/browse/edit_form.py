@@ -344,4 +344,4 @@ class EditForm(QuickModal[EditedMemory | None]):
             Option("stay", "go on editing", letter="g"),
             Option("drop", "drop what was typed", letter="d"),
         ]
-        self.app.push_screen(ChooseOne("Not yet looked at", options, "stay"), answered)
+        self.app.push_screen(ChooseOne("Not yet looked at", options), answered)

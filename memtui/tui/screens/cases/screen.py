@@ -193,6 +193,22 @@ class Choosing(BoundPart[CasesState]):
         now = ALONE if b is None else b.title if b.title == b.setup.recipe else FILE
         self.app.push_screen(ChooseOne("Compare with", [*self._recipes(), *rest], now), taken)
 
+    def change(self, name: str = "") -> None:
+        """Choose what to run with: the recipe of A ("first"), how many results count ("how-many"), or which of both."""
+
+        def taken(value: str | None) -> None:
+            if value is not None:
+                (self.first if value == "first" else self.how_many)()
+
+        if name:
+            taken(name)
+            return
+        found = [
+            Option("first", "recipe of A", self.state.a.setup.recipe, "r"),
+            Option("how-many", "how many results count", str(self.state.k), "h"),
+        ]
+        self.app.push_screen(ChooseOne("Run with", found), taken)
+
     def first(self) -> None:
         """Choose A."""
 
@@ -522,11 +538,9 @@ class CasesScreen(BaseScreen):
     def action_other(self) -> None:
         self._choosing.other()
 
-    def action_first(self) -> None:
-        self._choosing.first()
-
-    def action_how_many(self) -> None:
-        self._choosing.how_many()
+    def action_change(self, name: str = "") -> None:
+        """Choose what to run with: of this name, or one of both."""
+        self._choosing.change(name)
 
     def action_import(self) -> None:
         self._choosing.import_file(self._book, self._imported)

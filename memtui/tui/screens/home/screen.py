@@ -90,7 +90,7 @@ FRAME = 4
 PLACES = tuple(f"app.go-{mode}" for mode in MODES if mode != "home")
 """The other screens, in the order of their keys."""
 
-START = ("home.filter", "app.palette", "app.help", "home.open-path", "home.open-demo", "app.jump")
+START = ("home.filter", "app.palette", "app.help", "home.open-path", "app.jump")
 """What else a first minute begins with."""
 
 PLACE_CELLS = 17

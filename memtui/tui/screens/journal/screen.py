@@ -229,12 +229,15 @@ class JournalScreen(BaseScreen):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         entry = self.state.entry(self.state.shown)
+        cut_off = entry is not None and entry.state == "interrupted"
+        left_behind = self.state.lock is not None and self.state.lock.stale
         able = {
             "undo": entry is not None,
             "redo": entry is not None and not why_not_redo(entry),
-            "finish": entry is not None and entry.state == "interrupted",
-            "leave": entry is not None and entry.state == "interrupted",
-            "break_lock": self.state.lock is not None and self.state.lock.stale,
+            "fix": cut_off or left_behind,
+            "finish": cut_off,
+            "leave": cut_off,
+            "break_lock": left_behind,
             "browse": bool(self.state.rows),
             "copy": entry is not None,
             "receipts": bool(self.state.receipts),
@@ -252,6 +255,34 @@ class JournalScreen(BaseScreen):
 
     def action_redo(self) -> None:
         self.staging.redo(self.state.shown)
+
+    def action_fix(self) -> None:
+        """The ways out of an entry that was cut off, and of a lock that was left behind."""
+        entry, lock = self.state.entry(self.state.shown), self.state.lock
+        options = [Option("wait", "not now", "a start warns of it again", "n")]
+        if entry is not None and entry.state == "interrupted":
+            title = f"Entry {full(entry.entry)} was cut off in the middle"
+            options += [
+                Option("finish", "finish it", "the rest of it is written, after a look", "f"),
+                Option("undo", "take it back", "what was written of it goes back, after a look", "t"),
+                Option("leave", "leave it as it is", "the memories stay as they are now", "l"),
+            ]
+        else:
+            title = "The write lock was left behind"
+        if lock is not None and lock.stale:
+            options.append(Option("break", "break the lock", "when no agent runs", "b"))
+
+        def answered(value: str | None) -> None:
+            if value == "finish":
+                self.action_finish()
+            elif value == "undo":
+                self.action_undo()
+            elif value == "leave":
+                self.staging.leave(self.state.shown)
+            elif value == "break":
+                self.action_break_lock()
+
+        self.app.push_screen(ChooseOne(title, options), answered)
 
     def action_finish(self) -> None:
         self.staging.finish(self.state.shown)

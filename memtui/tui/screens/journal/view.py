@@ -66,13 +66,12 @@ def mishaps(state: JournalState, width: int, glyphs: Glyphs, keys: Keymap) -> li
     for number, found in state.found.items():
         said.append(
             f"Entry {number} was cut off in the middle; its change is {found}."
-            f" {keys.cap('journal.finish')} finishes it, {keys.cap('journal.undo')} takes it back,"
-            f" {keys.cap('journal.leave')} leaves it as it is."
+            f" {keys.cap('journal.fix')} finishes it, takes it back, or leaves it as it is."
         )
     if state.lock is not None and state.lock.stale:
         said.append(
             f"The write lock is {state.lock.phrase}: its program is gone, or stuck."
-            f" When no agent runs, {keys.cap('journal.break-lock')} breaks it."
+            f" When no agent runs, {keys.cap('journal.fix')} breaks it."
         )
     return [*sentences(said, width, glyphs.warn, "bold $danger"), Content()]
 
@@ -219,7 +218,7 @@ def _after(entry: JournalEntry) -> str:
 
 def _state(entry: JournalEntry, found: str) -> str:
     if entry.state == "interrupted":
-        ways = "{journal.finish} finishes it, {journal.undo} takes it back, {journal.leave} leaves it."
+        ways = "{journal.fix} finishes it, takes it back, or leaves it."
         return f"cut off: {found or 'not looked at'}. {ways}"
     if entry.state == "left":
         return "left as it was found"

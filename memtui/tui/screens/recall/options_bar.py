@@ -55,6 +55,17 @@ class Choosers(BoundPart[RecallState]):
         recipe = self.recipe
         return recipe.limit if recipe is not None else 10
 
+    def all(self) -> None:
+        """Every option with what it is now; the one that is taken is chosen next."""
+        form, recipe = self.state.form, self.recipe
+        chips = options.chips(form, recipe, options.own_agent(self.session.engine))
+        found = [
+            Option(chip.name, options.NAMES[chip.name], chip.value, options.NAMES[chip.name][0])
+            for chip in chips
+            if chip.name in options.NAMES
+        ]
+        self._pick("How it is asked", found, None, self.open)
+
     def open(self, name: str) -> None:
         """Let the person choose the option called `name`."""
         form = self.state.form
@@ -71,7 +82,7 @@ class Choosers(BoundPart[RecallState]):
         else:
             self._with_facets(name)
 
-    def _pick(self, title: str, choices: list[Option], current: str, take: Any) -> None:
+    def _pick(self, title: str, choices: list[Option], current: str | None, take: Any) -> None:
         def taken(value: str | None) -> None:
             if value is not None:
                 take(value)
@@ -212,4 +223,4 @@ class Choosers(BoundPart[RecallState]):
             else:
                 copy(json.dumps(trace.as_json(explain=True), ensure_ascii=False, indent=2), "trace")
 
-        self._pick("Copy", found, "id", take)
+        self._pick("Copy", found, None, take)

@@ -97,7 +97,7 @@ class StagesPanel(BoundPanel[RecallState]):
         narrow = width < NORMAL_WIDTH
         table.show(view.stage_timings(state, width), view.stage_notes(state, app, width))
         if state.trace is None and not state.stages:
-            where = "" if narrow else "{recall.recipe} another"
+            where = "" if narrow else "{recall.change} another"
             self.headline(what="Recipe", which=one_line(state.form.recipe), where=where)
             return
         said = []

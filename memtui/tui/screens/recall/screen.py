@@ -377,10 +377,8 @@ class RecallScreen(BaseScreen):
             self.action_missing()
         elif choice.name == "back":
             self.state = reduce.give_up(self.state)
-        elif choice.name == "home":
-            self.app.simulate_key(host(self).keys.by_id["app.go-home"].press)
-        elif choice in FILLING:
-            host(self).take(choice.name)
+        elif choice in FILLING or self.session.engine is None:
+            host(self).take(choice.name, choice.value)
         elif choice.name == "scope":
             self.choose(scopes=None, everyone=True)
         elif choice.name == "category":
@@ -420,7 +418,7 @@ class RecallScreen(BaseScreen):
                 return True if self.state.selected else None
         if action == "replace":
             return True if self.state.radar or (self.state.trace and self.state.selected) else None
-        if action in ("recipe", "scope", "category", "source", "limit", "more", "fewer"):
+        if action in ("change", "more", "fewer"):
             return True if self.session.engine is not None else None
         return True
 
@@ -449,20 +447,12 @@ class RecallScreen(BaseScreen):
     def action_settings(self) -> None:
         self.choosers.settings()
 
-    def action_recipe(self) -> None:
-        self.choosers.open("recipe")
-
-    def action_scope(self) -> None:
-        self.choosers.open("scope")
-
-    def action_category(self) -> None:
-        self.choosers.open("category")
-
-    def action_source(self) -> None:
-        self.choosers.open("source")
-
-    def action_limit(self) -> None:
-        self.choosers.open("limit")
+    def action_change(self, name: str = "") -> None:
+        """Choose the option of this name, or one of all."""
+        if name:
+            self.choosers.open(name)
+        else:
+            self.choosers.all()
 
     def action_more(self) -> None:
         self.state = reduce.limit_by(self.state, 1, self.choosers.recipe_limit)

@@ -14,7 +14,7 @@ from memtui.tui.dialogs.sheet import SheetLine, SheetSection
 from memtui.tui.host import Host
 from memtui.tui.layout import NORMAL_WIDTH, size_class
 from memtui.tui.layouts import RecallShape
-from memtui.tui.no_store import DEMO, FILLING
+from memtui.tui.no_store import DEMO, FILLING, no_store, of_session
 from memtui.tui.paint.cells import crop
 from memtui.tui.paint.timeline import StageTiming
 from memtui.tui.screens.recall.state import CandidateStory, RecallState
@@ -77,7 +77,7 @@ def results_state(state: RecallState, session: Session, recipes: Sequence[Recipe
             state.error,
             Choice("again", "try again", "{recall.again}"),
             Choice("ask", "ask something else", "{recall.ask}"),
-            Choice("recipe", "use another recipe", "{recall.recipe}"),
+            Choice("recipe", "use another recipe", "{recall.change}"),
             *(
                 [Choice("back", "back to the answer before", "{recall.back}")]
                 if state.trace is not None
@@ -98,15 +98,9 @@ def asking(state: RecallState) -> State:
 
 
 def _no_store(session: Session) -> State:
-    if session.phase == "failed" and session.error is not None:
-        return failed(
-            "The store could not be opened.", session.error, Choice("home", "go Home", "{app.go-home}")
-        )
     if session.phase in ("looking", "opening"):
         return State("loading", "opening the store; the question can be typed already", skeleton=True)
-    return State(
-        "empty", "No store is open.", choices=(Choice("home", "open one from Home", "{app.go-home}"),)
-    )
+    return of_session(session) or no_store(session)
 
 
 _OFFERED = 5
@@ -143,6 +137,7 @@ def _nothing_asked(session: Session, recipes: Sequence[RecipeInfo], history: Seq
         "Ask what the agent would ask, and see why it remembers what it does.",
         tuple(facts),
         tuple(choices),
+        below=tuple((one_line(r.name), one_line(r.description)) for r in recipes),
     )
 
 
@@ -370,7 +365,10 @@ def stage_notes(state: RecallState, app: Host, width: int) -> tuple[Content, ...
             Content.styled(one_line(info.title), "$foreground"),
             Content.styled(one_line(info.description), "$dim"),
         )
-    notes = (*disagreements(state, app), *results.notes(state.trace, app.glyphs))
+    notes = (
+        *disagreements(state, app),
+        *results.notes(state.trace, app.glyphs, app.keys.cap("recall.missing")),
+    )
     return () if size_class(width) == "narrow" else notes
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from memtui.engine import one_line
 from memtui.tui.paint.glyphs import Glyphs
@@ -76,6 +76,21 @@ def about_task(name: str, width: int, glyphs: Glyphs) -> list[Row]:
         )
     if name in _STEPS:
         parts.append(("HOW IT GOES", _STEPS[name]))
+    return _told(parts, width, glyphs)
+
+
+def about_others(names: Mapping[str, str], width: int, room: int, glyphs: Glyphs) -> list[Row]:
+    """What the tasks of these names, with their titles, take or write: as many as fit on `room` lines, each whole."""
+    rows: list[Row] = []
+    for name, title in names.items():
+        facts = {"import": FORMATS_SHOWN, "export": _writes()}.get(name) or _STEPS[name]
+        more = [blank(), *_told([(title.upper(), facts)], width, glyphs)]
+        if sum(len(each.lines) for each in (*rows, *more)) <= room:
+            rows += more
+    return rows
+
+
+def _told(parts: Sequence[tuple[str, Facts]], width: int, glyphs: Glyphs) -> list[Row]:
     rows: list[Row] = []
     for title, facts in parts:
         rows += [*([blank()] if rows else []), heading_row(title)]

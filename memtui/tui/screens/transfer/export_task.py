@@ -274,7 +274,7 @@ def agree(run: Run, panel: str, key: str) -> None:
 
     if path.is_file() and not run.state.overwrite:
         options = [Option("no", "leave it", "nothing is written"), Option("yes", "replace it", str(path))]
-        run.pick(f"{one_line(path.name)} is there already", options, "no", answered)
+        run.pick(f"{one_line(path.name)} is there already", options, None, answered)
     else:
         write(run)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from memtui.engine import counted, one_line
 from memtui.engine.transfer import SWITCHABLE
+from memtui.tui.dialogs.choose_one import Option
 from memtui.tui.layouts import Shape
 from memtui.tui.paint.numbers import full, score
 from memtui.tui.screens.transfer import import_record_view, import_review_view
@@ -33,9 +34,7 @@ if TYPE_CHECKING:
     from memtui.engine.transfer import PlannedRecord, Resolution
 
 
-_ALL = "{wizard.all-ours} {wizard.all-theirs} {wizard.all-both}"
-
-_DECIDE = f"{{wizard.ours}} ours  {{wizard.theirs}} theirs  {{wizard.both}} both  {_ALL} all"
+_DECIDE = "{wizard.ours} ours  {wizard.theirs} theirs  {wizard.both} both  {wizard.every} all of them"
 
 
 # ------------------------------------------------------------------ what it shows
@@ -143,7 +142,7 @@ def missing(run: Run) -> str:
     if left := reduce.open_conflicts(state):
         done = len(state.request.choices)
         one = "{wizard.ours} {wizard.theirs} {wizard.both} decide one"
-        return f"{counted(done, 'conflict')} decided, {full(left)} open: {one}, {_ALL} all."
+        return f"{counted(done, 'conflict')} decided, {full(left)} open: {one}, {{wizard.every}} all."
     return ""
 
 
@@ -207,21 +206,41 @@ def page_key(by: int) -> Key[ImportState]:
     return Key(turn, able)
 
 
-def conflict_key(choice: Resolution, *, every: bool = False) -> Key[ImportState]:
-    """Decide the conflict under the cursor, or every one."""
+def _at_conflicts(run: Run, panel: str, key: str) -> bool:
+    """Whether the list shows the conflicts."""
+    return run.state.plan is not None and panel == "b" and run.state.view == "conflict"
+
+
+def conflict_key(choice: Resolution) -> Key[ImportState]:
+    """Decide the conflict under the cursor."""
 
     def able(run: Run, panel: str, key: str) -> bool:
-        there = run.state.plan is not None and panel == "b" and run.state.view == "conflict"
-        return there and (every or key.startswith("item:"))
+        return _at_conflicts(run, panel, key) and key.startswith("item:")
 
     def settle(run: Run, panel: str, key: str) -> None:
-        if every:
-            decide(run, reduce.decided_all(run.state, choice))
-        else:
-            decide(run, reduce.decided(run.state, int(key.removeprefix("item:")), choice))
-            run.frame.move_to("b")
+        decide(run, reduce.decided(run.state, int(key.removeprefix("item:")), choice))
+        run.frame.move_to("b")
 
     return Key(settle, able)
+
+
+def _every(run: Run, panel: str, key: str) -> None:
+    """Ask for one answer to every conflict; what is here is kept by the first."""
+
+    def took(value: str) -> None:
+        choice: Resolution = "take" if value == "take" else "both" if value == "both" else "keep"
+        decide(run, reduce.decided_all(run.state, choice))
+
+    count = counted(reduce.listed(run.state, "conflict"), "conflict")
+    options = [
+        Option("keep", "ours", "keep the memories that are here", "o"),
+        Option("take", "theirs", "the texts of the file take their places", "t"),
+        Option("both", "both", "theirs are added beside ours", "b"),
+    ]
+    run.pick(f"All {count}", options, None, took)
+
+
+EVERY = Key(_every, _at_conflicts)
 
 
 def turn_to(run: Run, view: str) -> None:
@@ -321,9 +340,7 @@ REVIEW = TaskStep[ImportState](
         "ours": conflict_key("keep"),
         "theirs": conflict_key("take"),
         "both": conflict_key("both"),
-        "all_ours": conflict_key("keep", every=True),
-        "all_theirs": conflict_key("take", every=True),
-        "all_both": conflict_key("both", every=True),
+        "every": EVERY,
     },
     moved=moved,
     opened=opened,

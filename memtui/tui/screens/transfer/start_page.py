@@ -14,7 +14,7 @@ from memtui.tui.paint.cells import crop, fit
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import ago, full
 from memtui.tui.screens.transfer import tasks
-from memtui.tui.screens.transfer.about_tasks import about_task
+from memtui.tui.screens.transfer.about_tasks import about_others, about_task
 from memtui.tui.screens.transfer.tasks import TaskEntry
 from memtui.tui.widgets.row_list import Row
 from memtui.tui.wizard.view import RunProgress, blank, heading_row, text_rows
@@ -130,8 +130,11 @@ def rows(run: Run, panel: str, width: int, height: int) -> Sequence[Row]:
         nothing = "Nothing yet. What is imported or repaired is listed here, to be taken back; and where exports went."
         rows += text_rows(nothing, width, "$dim")
     about = about_task(run.state.chosen, width, run.glyphs)
-    room = height - sum(len(each.lines) for each in rows)
-    return [*rows, blank(), *about] if sum(len(each.lines) for each in about) < room else rows
+    room = height - sum(len(each.lines) for each in rows) - sum(len(each.lines) for each in about) - 1
+    if room < 0:
+        return rows
+    titles = {each.name: each.title for each in tasks.TASKS if each.name != run.state.chosen}
+    return [*rows, blank(), *about, *about_others(titles, width, room, run.glyphs)]
 
 
 def _task(task: TaskEntry, width: int, height: int, glyphs: Glyphs) -> list[Row]:

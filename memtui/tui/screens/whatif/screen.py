@@ -97,7 +97,7 @@ class WhatIfScreen(BaseScreen):
         yield ValuePrompts(self.engine).data_bind(state=WhatIfScreen.state)
         yield LayoutContainer(
             Panel(SettingRows(partial(self._build, "sliders")), title="What if", id="sliders"),
-            Panel(TextLines(), title="ValuePrompts", id="about"),
+            Panel(TextLines(), title="Setting", id="about"),
             Panel(BuiltRows(partial(self._build, "list")), title="Results", id="list"),
             Panel(Breakdown(), title="ScoreReasons", id="why"),
             arrange=self._arrange,

@@ -73,7 +73,9 @@ class ValuePrompts(BoundPart[WhatIfState]):
 
         self.app.push_screen(TextPrompt(title, hint, value), taken)
 
-    def _pick(self, title: str, options: list[Option], current: str, take: Callable[[str], None]) -> None:
+    def _pick(
+        self, title: str, options: list[Option], current: str | None, take: Callable[[str], None]
+    ) -> None:
         def taken(value: str | None) -> None:
             if value is not None:
                 take(value)
@@ -139,7 +141,11 @@ class ValuePrompts(BoundPart[WhatIfState]):
             for agent in agents[:MOST_LISTED]
         ]
         options.append(Option(OTHER, "choose scopes", "any number of them, or all"))
-        self._pick("Whose memories", options, OWN, self._whose)
+        self._pick("Whose memories", options, self._as_asked(SCOPES), self._whose)
+
+    def _as_asked(self, path: str) -> str | None:
+        """The option of the answer's own value, while that stands; what was tried instead has no name."""
+        return None if path in self.state.tried else OWN
 
     def _whose(self, value: str) -> None:
         engine = self._engine
@@ -181,7 +187,7 @@ class ValuePrompts(BoundPart[WhatIfState]):
             Option(LIKE, "a memory", "its own vector, its words"),
             Option(KEPT, "an earlier question", "its vector as it was kept"),
         ]
-        self._pick("Ask with", options, OWN, self._ask_with)
+        self._pick("Ask with", options, self._as_asked(VECTOR), self._ask_with)
 
     def _ask_with(self, value: str) -> None:
         engine = self._engine
@@ -233,7 +239,7 @@ class ValuePrompts(BoundPart[WhatIfState]):
             work = lambda cancel, report: explain.again(question, History(questions_file()))  # noqa: E731
             self.call(LIKE, work, self._have_like)
 
-        self._pick("Ask with an earlier question", options[:MOST_LISTED], "", take)
+        self._pick("Ask with an earlier question", options[:MOST_LISTED], None, take)
 
     def _choose(self, what: str, facets: Any) -> None:
         state = self.state
