@@ -120,8 +120,13 @@ def test_a_store_that_cannot_be_opened_says_why(shared: Path, unpack: Unpack, na
 
 
 @pytest.mark.parametrize("name", UNREADABLE)
-def test_a_missing_data_file_is_named_when_rows_are_read(shared: Path, unpack: Unpack, name: str) -> None:
-    folder = unpack(archive(shared, f"stores/damaged/{name}"))
+def test_a_missing_data_file_is_named_when_rows_are_read(
+    shared: Path, unpack: Unpack, name: str, tmp_path: Path
+) -> None:
+    """Wherever the store is."""
+    folder = tmp_path / "Application Support, Ana" / name
+    folder.parent.mkdir()
+    unpack(archive(shared, f"stores/damaged/{name}")).rename(folder)
     store = open_store(folder)
     assert store.count() == {"pro-data-missing": 14, "builtin-old-data-missing": 27}[name]
     with pytest.raises(DamagedStoreError) as caught:

@@ -12,7 +12,7 @@ from memtui.engine.store.service_errors import explain_service, refuse_page_at
 
 _RUST_SOURCE = re.compile(r",? (?:location: )?/\S+\.rs:\d+:\d+")
 
-_FILE = re.compile(r"Not found: (?!Wrapped)(?:\S*?\.lance/)?([^\s,]+)")
+_FILE = re.compile(r"Not found: (?!Wrapped)(?:.*\.lance/)?([^\s,]+)")  # the folder may have blanks and commas
 
 _CUT = {"file size is too small": "cut short", "Invalid range 0..0": "empty"}
 
