@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from memtui.engine import Cancelled, CancelToken, Engine, Progress, RecallRequest
+from memtui.engine import Cancelled, CancelToken, Engine, Progress, RecallRequest, transfer
 from memtui.engine.catalog.similar import cosines
 from memtui.engine.explain.questions import why_not_in
 from memtui.engine.explain.radar import find_disagreements
@@ -20,10 +20,13 @@ from memtui.engine.recall.context import RecallContext
 from memtui.engine.store import far_vectors, snapshot, vector_matrix
 from memtui.engine.store.create import create_own
 from memtui.engine.store.open import open_store
+from memtui.engine.transfer.importing.request import ImportRequest
 from tests.conftest import NOW_MS
 from tests.engine.counting_proxy import CountingProxy, Passed, counting_proxy
 from tests.engine.object_storage import BUCKET, DIMS, object_service, options
 from tests.engine.test_far_recall import MANY, memories
+from tests.engine.transfer_stores import STATIC
+from tests.tui.test_far_store import embedded
 
 QUESTION = [1.0, -0.5] + [0.25] * (DIMS - 2)
 
@@ -113,6 +116,20 @@ def test_near_pairs_are_those_of_a_store_on_this_machine(far: Engine, local: Eng
     pairs = [sorted(zip(each.left.tolist(), each.right.tolist(), strict=True)) for each in (ours, theirs)]
     assert pairs[0] == pairs[1]
     assert pairs[0]
+
+
+def test_an_import_says_what_it_fetches_to_look_for_near_copies(
+    service: str, proxy: CountingProxy, tmp_path: Path
+) -> None:
+    create_own(f"s3://{BUCKET}/notes", embedded(150), options(service))
+    store = open_store(f"s3://{BUCKET}/notes", storage_options=options(proxy.endpoint))
+    engine = Engine(store, now=lambda: NOW_MS, state=tmp_path / "state", embedding=STATIC)
+    (tmp_path / "MEMORY.md").write_text("# Memory\n\n- The kiln is fired on Mondays.\n", "utf-8")
+    heard: list[Progress] = []
+    transfer.plan_import(engine, ImportRequest((tmp_path / "MEMORY.md",)), heard.append).close()
+    said = [each for each in heard if "near copies" in each.what]
+    assert said[0].what == "fetching 150 vectors (0 MB), looking for near copies"
+    assert [said[0].done, said[-1].done] == [0, 150]
 
 
 def test_a_rank_says_what_it_fetches_and_is_right(far: Engine, local: Engine) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ from memtui.engine.core.errors import MemtuiError, UsageError
 from memtui.engine.core.progress import CancelToken, OnProgress, Progress
 from memtui.engine.core.text import counted
 from memtui.engine.providers.embedder import NoEmbedder
+from memtui.engine.store import far_vectors
 from memtui.engine.transfer.importing.bulk_read import read_in_bulk
 from memtui.engine.transfer.importing.draft import (
     HAS_VECTOR,
@@ -188,12 +189,17 @@ def _look_for_near(
     from memtui.engine.transfer.importing.near_copies import Nearest, within
 
     nearest = Nearest(vectors[candidates], scopes, kinds, plan.rules.near)
-    done = 0
+    done, rows, pin = 0, plan.present.rows, shop.store.pin()
+    fetched = pin.on_object_storage and rows > far_vectors.FAR_VECTORS
+    what = f"fetching {far_vectors.vectors_words(rows, pin.dims or 0)}, " if fetched else ""
+    told = Progress(f"{what}looking for near copies", done, rows)
+    if on_progress:
+        on_progress(told)
     for block in plan.present.blocks():
         nearest.compare(block, cancel)
         done += len(block.places)
         if on_progress:
-            on_progress(Progress("looking for near copies", done, plan.present.rows))
+            on_progress(replace(told, done=done))
     found = plan.evidence
     found.make_room()
     found.near[candidates], found.near_cosine[candidates] = nearest.place, nearest.cosine
