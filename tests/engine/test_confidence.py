@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -90,6 +91,18 @@ def test_what_is_met_and_gathered_counts_and_a_long_question_less(profile: str) 
     assert judged.of(0.5, 0.8, 0)[0] > judged.of(0.5, 0.5, 0)[0]
     assert judged.of(0.5, 0.5, 1)[0] <= judged.of(0.5, 0.5, 0)[0]
     assert judged.of(0.5, 0.5, 1)[1] <= judged.of(0.5, 0.5, 0)[1]
+
+
+@pytest.mark.parametrize("question", ["Which port do I use for SSH to the bastion?", "zebra crossing paint"])
+def test_the_terms_of_the_probability_are_told_and_make_it(demo: Engine, question: str) -> None:
+    told = demo.recall(RecallRequest(question, recipe="memtui")).confidence
+    assert told is not None
+    values = {term.name: term.value for term in told.terms}
+    assert values.keys() >= {"bias", "met", "gathered"}
+    assert (values["met"], values["gathered"]) == (told.met, told.gathered)
+    exponent = sum(term.value * term.weight for term in told.terms)
+    assert told.probability == pytest.approx(1 / (1 + math.exp(-exponent)))
+    assert [each["name"] for each in told.as_json()["terms"]] == list(values)
 
 
 def test_it_does_not_hang_on_how_the_weights_are_scaled(demo: Engine) -> None:

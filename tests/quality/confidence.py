@@ -181,7 +181,7 @@ class Sample:
             literal=self.literal,
             other_met=self.other_met,
             other_gathered=self.other_gathered,
-        )
+        )[:2]
 
 
 def spoken(folder: Path, title: str, every: int = 1) -> Iterator[Sample]:

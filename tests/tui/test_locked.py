@@ -72,6 +72,7 @@ OTHERS = {
     "review.merge": "goes the way of near.merge; the first card of the demo has nothing to merge with",
     "whynot.remedy": "test_whynot.py stages remedies by the same preview",
     "changes.open": "test_whynot.py stages changes by the same preview",
+    "journal.fix": "the menu of journal.finish and journal.break-lock, which begins with what writes nothing",
     "journal.finish": "test_journal.py, an entry that was cut off: by the same preview",
     "journal.break-lock": "needs a lock that a dead program left; unlocked like all else",
     "mend.restore": "test_mending.py: what is in the trash comes back, by the same preview",
@@ -156,6 +157,7 @@ ELSEWHERE_TOLD = {
 AS_ANOTHER = {
     "browse.external": "browse.edit",
     "review.merge": "near.merge",
+    "journal.fix": "journal.undo",
     "journal.finish": "journal.undo",
     "journal.break-lock": "journal.undo",
     "transfer.stopped": "transfer.write",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -77,6 +78,24 @@ async def test_the_own_recipe_tells_which_word_met_which(demo_engine: Engine) ->
         assert "WORD BY WORD" in text
         assert "deploy         ▸ Deploy" in text
         assert "✓ adds up" in text
+
+
+async def test_how_sure_an_answer_is_can_be_opened_and_adds_up(demo_engine: Engine) -> None:
+    """The number in the headline is that of the page, where each signal stands with its weight."""
+    async with recalling(demo_engine, (80, 24), query="zebra crossing paint recipe", recipe="memtui") as (
+        app,
+        pilot,
+        screen,
+    ):
+        told = screen.state.trace.confidence  # type: ignore[union-attr]
+        assert f"no memory answers this well {told.number:.2f}" in screen_text(app)  # type: ignore[union-attr]
+        await press(pilot, "w")
+        lines = screen_text(app).splitlines()
+        at = next(n for n, line in enumerate(lines) if "DOES A MEMORY ANSWER" in line)
+        shown = [re.search(r"([-.\d]+) [x×] +([-.\d]+) = +([-.\d]+)", line) for line in lines[at:]]
+        products = [tuple(map(float, found.groups())) for found in shown if found]
+        assert len(products) >= 2
+        assert all(value * weight == pytest.approx(adds, abs=0.02) for value, weight, adds in products)
 
 
 async def test_the_settings_are_shown_with_their_findings(demo_engine: Engine) -> None:

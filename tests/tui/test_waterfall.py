@@ -113,7 +113,7 @@ def test_the_proof_of_the_engine_decides_too() -> None:
     assert "differs by 0.031" in results.trust(broken, recorded(), good, UNICODE).plain  # type: ignore[arg-type]
     elsewhere = made(proof=Proof(False, 0.031, 42, ("m-9, decay_boost: gives .8, recorded is .831",)))
     assert results.trust(elsewhere, recorded(), good, UNICODE).plain == "✓ adds up"  # type: ignore[arg-type]
-    assert "does not add up" in results.notes(elsewhere, UNICODE)[0].plain  # type: ignore[arg-type]
+    assert "does not add up" in results.notes(elsewhere, UNICODE, "v")[0].plain  # type: ignore[arg-type]
 
 
 def test_a_weighted_fusion_shows_its_lanes() -> None:

@@ -42,6 +42,7 @@ class MadeTrace:
     words_alone: Any = None
     failure: Any = None
     plan: Any = None
+    confidence: Any = None
 
     @property
     def results(self) -> tuple[Candidate, ...]:

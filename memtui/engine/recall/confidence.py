@@ -42,7 +42,7 @@ from memtui.engine.recall.recipes.memtui.question import (
     words_of,
 )
 from memtui.engine.recall.recipes.memtui.survey import word_rarity
-from memtui.engine.recall.trace import Confidence
+from memtui.engine.recall.trace import Confidence, ConfidenceTerm
 
 if TYPE_CHECKING:
     from memtui.engine.recall.record import Trace
@@ -124,14 +124,27 @@ class Judgement:
         literal: float = 0.0,
         other_met: float = 0.0,
         other_gathered: float = 0.0,
-    ) -> tuple[float, float]:
-        """(the probability, the line below which nothing answers); `long` as `longness` says."""
+    ) -> tuple[float, float, tuple[ConfidenceTerm, ...]]:
+        """(the probability, the line below which nothing answers, its terms); `long` as `longness` says."""
         line = self.line + self.long_line * long + self.short_line * short
-        exponent = self.bias + self.met * met + self.gathered * gathered + self.long * long
-        exponent += self.beside * (self.beside_unknown if beside is None else beside)
-        exponent += self.asked * asked + self.literal * literal
-        exponent += self.other_met * other_met + self.other_gathered * other_gathered
-        return 1 / (1 + exp(-exponent)), 1 / (1 + exp(-line))
+        signals = {
+            "bias": 1.0,
+            "met": met,
+            "gathered": gathered,
+            "long": long,
+            "beside": self.beside_unknown if beside is None else float(beside),
+            "asked": asked,
+            "literal": literal,
+            "other_met": other_met,
+            "other_gathered": other_gathered,
+        }
+        terms = tuple(
+            ConfidenceTerm(name, value, weight)
+            for name, value in signals.items()
+            if (weight := getattr(self, name))
+        )
+        exponent = sum(term.adds for term in terms)
+        return 1 / (1 + exp(-exponent)), 1 / (1 + exp(-line)), terms
 
 
 def longness(question: str) -> float:
@@ -204,7 +217,7 @@ def confidence(trace: Trace) -> Confidence | None:
     asked = asked_words(trace.cleaned or trace.query) if judged.asked else None
     stands = literal(trace.query, texts, place[memory]) if judged.literal else None
     lead = lead_of_another(trace) if judged.other_met or judged.other_gathered else None
-    probability, line = judged.of(
+    probability, line, terms = judged.of(
         met[memory],
         gathered,
         longness(trace.query),
@@ -215,7 +228,9 @@ def confidence(trace: Trace) -> Confidence | None:
         other_met=0.0 if lead is None else lead.met,
         other_gathered=0.0 if lead is None else lead.gathered,
     )
-    return Confidence(memory, probability, met[memory], gathered, line, near, few, asked, stands, lead)
+    return Confidence(
+        *(memory, probability, met[memory], gathered, line, near, few, asked, stands, lead), terms=terms
+    )
 
 
 def words_in_pieces(pieces: Sequence[str]) -> list[slice]:

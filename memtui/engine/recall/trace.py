@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from memtui.engine.access import Grant
 
@@ -189,6 +189,20 @@ ASKED_FEW = 0.5
 Word = Literal["likely", "perhaps", "hardly", "nothing"]
 
 
+class ConfidenceTerm(NamedTuple):
+    """One term of the exponent of a confidence: a signal's value times its weight."""
+
+    name: str
+    value: float
+    """1 for the bias."""
+    weight: float
+
+    @property
+    def adds(self) -> float:
+        """What it adds to the exponent."""
+        return self.value * self.weight
+
+
 @dataclass(frozen=True, slots=True)
 class Confidence:
     """How sure it is that `memory`, the best met of the first results, answers the question."""
@@ -213,6 +227,8 @@ class Confidence:
     other: tuple[float, float] | None = None
     """How far what another has said leads before what the speaker has whom the question names: in words met, and in
     all else as a share of what the speaker counts. None where it names no speaker, or several."""
+    terms: tuple[ConfidenceTerm, ...] = ()
+    """What the probability is made of: 1 / (1 + e^-(their sum)). Signals without a weight are left out."""
 
     @property
     def another(self) -> bool:
@@ -274,6 +290,7 @@ class Confidence:
             "asked": self.asked,
             "literal": self.literal,
             "other": None if self.other is None else dict(zip(("met", "gathered"), self.other, strict=True)),
+            "terms": [{"name": each.name, "value": each.value, "weight": each.weight} for each in self.terms],
             "line": self.line,
             "answers": self.word,
             "answered": self.answered,

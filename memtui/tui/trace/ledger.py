@@ -26,6 +26,21 @@ if TYPE_CHECKING:
 
 WORD_CELLS, BAR_CELLS = 14, 8
 
+TERM_CELLS = 26
+
+TERM_WORDS = {
+    "bias": "to begin with",
+    "met": "words of the question met",
+    "gathered": "share of all weight",
+    "long": "a long question",
+    "beside": "said beside it came back",
+    "asked": "words asked, of many",
+    "literal": "there to the letter",
+    "other_met": "another meets more words",
+    "other_gathered": "another has more weight",
+}
+"""The signals of a confidence as the page names them."""
+
 MOST_WORDS = 30
 """Words of a question that are compared on the page; they come by what they decide."""
 
@@ -50,6 +65,7 @@ def page(
                 Content.styled(f" {glyphs.warn} {part.plain}", "$danger")
                 for part in Content(one_line(text)).wrap(width - 4)
             ]
+        lines += _confidence(trace, candidate, width, glyphs)
         lines += _keywords(told, width, glyphs)
         lines += _words_met(told, width, glyphs)
         near = trace.neighbors.get(candidate.id, ())
@@ -120,6 +136,33 @@ def _story(told: CandidateStory | None, width: int) -> list[Content]:
         return []
     lines = Content.styled(one_line(told.story), "$foreground").wrap(max(12, width - 4))
     return [Content(), *(Content.assemble("   ", line) for line in lines)]
+
+
+def _confidence(trace: Trace, candidate: Candidate, width: int, glyphs: Glyphs) -> list[Content]:
+    """How sure it is that a memory answers: each signal times its weight, and the probability that the sum is."""
+    told = trace.confidence
+    if told is None or candidate.rank is None:
+        return []
+    at = next((each.rank for each in trace.results if each.id == told.memory), None)
+    whose = "" if told.memory == candidate.id or at is None else f" by #{at}, the best met"
+    words, style = results.confidence_words(told)
+    lines = [
+        Content.assemble((" DOES A MEMORY ANSWER", "bold $heading"), "   ", (words, style), (whose, "$dim"))
+    ]
+    for term in told.terms:
+        product = "" if term.name == "bias" else f"{term.value:6.3f} x {term.weight:5.2f} ="
+        name = fit(TERM_WORDS[term.name], TERM_CELLS, glyphs.ellipsis)
+        lines.append(
+            Content.assemble(
+                (f"   {name} ", "$foreground"),
+                (f"{product:>17} ", "$dim"),
+                (f"{term.adds + 0.0:6.2f}", "$foreground"),  # minus zero is zero
+            )
+        )
+    total = sum(term.adds for term in told.terms)
+    end = f"1 / (1 + e^-({total:.2f})) = {told.number:.2f}; an answer from {told.line:.2f} on"
+    lines.append(Content.styled(f"   {end}", "$dim"))
+    return [Content(), *(line.truncate(max(8, width - 1), ellipsis=True) for line in lines)]
 
 
 def _keywords(told: CandidateStory | None, width: int, glyphs: Glyphs) -> list[Content]:

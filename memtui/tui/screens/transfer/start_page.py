@@ -129,12 +129,13 @@ def rows(run: Run, panel: str, width: int, height: int) -> Sequence[Row]:
     if not done:
         nothing = "Nothing yet. What is imported or repaired is listed here, to be taken back; and where exports went."
         rows += text_rows(nothing, width, "$dim")
-    about = about_task(run.state.chosen, width, run.glyphs)
+    chosen = [each for each in tasks.TASKS if each.name == run.state.chosen]
+    about = [row for each in chosen for row in about_task(each, width, run.glyphs)]
     room = height - sum(len(each.lines) for each in rows) - sum(len(each.lines) for each in about) - 1
     if room < 0:
         return rows
-    titles = {each.name: each.title for each in tasks.TASKS if each.name != run.state.chosen}
-    return [*rows, blank(), *about, *about_others(titles, width, room, run.glyphs)]
+    others = [each for each in tasks.TASKS if each not in chosen]
+    return [*rows, blank(), *about, *about_others(others, width, room, run.glyphs)]
 
 
 def _task(task: TaskEntry, width: int, height: int, glyphs: Glyphs) -> list[Row]:

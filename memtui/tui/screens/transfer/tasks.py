@@ -10,6 +10,10 @@ if TYPE_CHECKING:
     from memtui.tui.wizard.wizard import Task
 
 
+Facts = tuple[tuple[str, str], ...]
+"""Labels with what there is to say of each."""
+
+
 @dataclass(frozen=True, slots=True)
 class TaskEntry:
     """A task on the start page: its name, what it does, and where its declaration is, loaded when it is begun."""
@@ -20,15 +24,47 @@ class TaskEntry:
     module: str
     value: str = "TASK"
     """Which value of the module it is."""
+    steps: Facts = ()
+    """How it goes, for the start page where it has room: each step with a sentence."""
 
 
 _HERE = "memtui.tui.screens.transfer"
 
 TASKS = (
-    TaskEntry("import", "Import", "memories from files, folders and other stores", f"{_HERE}.import_task"),
-    TaskEntry("export", "Export", "memories to a file or a folder, secrets masked", f"{_HERE}.export_task"),
     TaskEntry(
-        "migrate", "Migrate", "a new store of another form, verified row by row", f"{_HERE}.migrate_task"
+        "import",
+        "Import",
+        "memories from files, folders and other stores",
+        f"{_HERE}.import_task",
+        steps=(
+            ("source", "a path, or a text that is pasted; what it is, is told by what is in it"),
+            ("mapping", "whose memories they are, and which fields become what"),
+            ("review", "each record: new, a copy, near one that is there; keep it or leave it out"),
+            ("run", "one entry of the Journal: stopped, resumed, taken back whole"),
+        ),
+    ),
+    TaskEntry(
+        "export",
+        "Export",
+        "memories to a file or a folder, secrets masked",
+        f"{_HERE}.export_task",
+        steps=(
+            ("which", "all, or those of a filter; marked ones from Browse"),
+            ("form", "what each form cannot hold is listed, and the first rows as they would be"),
+            ("secrets", "are masked unless you say otherwise"),
+            ("this store", "is only read"),
+        ),
+    ),
+    TaskEntry(
+        "migrate",
+        "Migrate",
+        "a new store of another form, verified row by row",
+        f"{_HERE}.migrate_task",
+        steps=(
+            ("check", "what the new form cannot hold, field by field, before anything is written"),
+            ("run", "a new store beside this one, each row read back and compared"),
+            ("this store", "is only read"),
+        ),
     ),
     TaskEntry(
         "upgrade",
@@ -36,6 +72,11 @@ TASKS = (
         "rows of the old form get summaries, category, tier",
         f"{_HERE}.repair_tasks",
         "UPGRADE",
+        steps=(
+            ("what", "rows that have no summary, category or tier of their own"),
+            ("review", "what each row would become"),
+            ("run", "one entry of the Journal"),
+        ),
     ),
     TaskEntry(
         "repair",
@@ -43,6 +84,11 @@ TASKS = (
         "scopes, summaries, times and metadata that mislead",
         f"{_HERE}.repair_tasks",
         "REPAIR",
+        steps=(
+            ("what", "scopes, summaries, times and metadata that mislead"),
+            ("review", "the rows of each kind, before and after"),
+            ("run", "one entry of the Journal"),
+        ),
     ),
     TaskEntry(
         "vectors",
@@ -50,9 +96,23 @@ TASKS = (
         "made for rows that were stored without one",
         f"{_HERE}.repair_tasks",
         "VECTORS",
+        steps=(
+            ("what", "rows that were stored without a vector"),
+            ("review", "how many there are, and what is sent where"),
+            ("run", "one entry of the Journal; rows with a vector stay as they are"),
+        ),
     ),
     TaskEntry(
-        "reembed", "Re-embed", "another embedding model: rehearse, make, switch", f"{_HERE}.reembed_task"
+        "reembed",
+        "Re-embed",
+        "another embedding model: rehearse, make, switch",
+        f"{_HERE}.reembed_task",
+        steps=(
+            ("model", "bundled, local or of a service; what is sent where is said before"),
+            ("rehearse", "a sample under both models: your questions, answered side by side"),
+            ("make", "the new table beside the old one; it goes on where it was stopped"),
+            ("switch", "with the agent stopped; the way back stays here"),
+        ),
     ),
 )
 """In the order of the start page, which lists all of them."""
