@@ -21,6 +21,8 @@ from memtui.tui.theme.tokens import (
 )
 from tests.tui.driving import drawn, lines, press, running, screen_text, until
 from tests.tui.memory_engine import MemoryEngine
+from tests.tui.test_every_list import ASKED, PLACES
+from tests.tui.test_locked import locked, play
 
 SHIPPED = load_themes(search_path())
 
@@ -199,3 +201,28 @@ def test_styles_by_meaning():
     assert category_code("entities") == "enti"
     assert category_code("zoölogy") == "zoöl"
     assert category_code(None) == "-"
+
+
+@pytest.mark.parametrize("size", [(120, 36), pytest.param((200, 50), marks=pytest.mark.slow)])
+async def test_no_word_is_painted_in_the_colour_of_what_is_empty(
+    demo_store: Path, tmp_path: Path, size: tuple[int, int]
+) -> None:
+    """`faint` is for skeletons, axes and the empty parts of bars: who reads it sees nothing."""
+    faint = Color.parse(SHIPPED.themes["deep-sea"].variables["faint"]).rgb
+    found = []
+    async with locked(demo_store, tmp_path, size=size) as (app, pilot):
+        for place, keys in {
+            "Home": "1",
+            "Browse": "2",
+            **PLACES,
+            "Recall": ASKED,
+            "What if": f"{ASKED} p",
+        }.items():
+            await play(pilot, keys)
+            for strip in drawn(app):
+                for segment in strip:
+                    color = segment.style.color.triplet if segment.style and segment.style.color else None
+                    if color is not None and tuple(color) == faint and any(map(str.isalnum, segment.text)):
+                        found.append((place, segment.text.strip()))
+            await press(pilot, "escape")
+    assert found == []

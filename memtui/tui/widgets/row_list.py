@@ -207,7 +207,7 @@ class RowList(SyncedScroll, can_focus=True):
             (" / ", "bold $key"),
             (f"{self.sought}{caret}", "$foreground"),
             (f"   {found:,} of {total:,}", "$dim"),
-            (f"   {self.SOUGHT_BY}" if self._seeking and self.SOUGHT_BY and not words else "", "$faint"),
+            (f"   {self.SOUGHT_BY}" if self._seeking and self.SOUGHT_BY and not words else "", "$dim"),
         )
         lines = [Row((said.truncate(width),)), *kept]
         if keyed and not found:

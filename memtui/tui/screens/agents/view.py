@@ -150,7 +150,7 @@ def feed(state: AgentsState, width: int, look: Look) -> list[Row]:
                 fit(one_line(what_of(call)).removeprefix("memory_"), TOOL_CELLS, look.glyphs.ellipsis),
                 "$heading",
             ),
-            (fit(words, room, look.glyphs.ellipsis), "$foreground" if asked else "$faint"),
+            (fit(words, room, look.glyphs.ellipsis), "$foreground" if asked else "$dim"),
             " ",
             (far.removesuffix(right(took, 9)), style),
             (right(took, 9) if far else "", "$dim"),

@@ -82,7 +82,7 @@ def channels(state: AuditState, width: int, look: Look) -> list[Row]:
                 ),
             )
         )
-    return [*rows, *(line(f" {each}", "$faint") for each in wrapped(UNSEEN, width))]
+    return [*rows, *(line(f" {each}", "$dim") for each in wrapped(UNSEEN, width))]
 
 
 def proof(state: AuditState, width: int, look: Look) -> list[Row]:
@@ -160,7 +160,7 @@ def reach(state: AuditState, width: int, look: Look) -> list[Row]:
         word = mend.verb if mend is not None else ""
         return right(
             word, TOLD_CELLS
-        ) if key in state.mends else "", "$faint" if word == "leave" else "bold $stale"
+        ) if key in state.mends else "", "$dim" if word == "leave" else "bold $stale"
 
     room = width - 2 - (TOLD_CELLS + 1 if found.id in state.mends else 0)
     rows = [

@@ -64,7 +64,7 @@ def matrix(state: AuditState, width: int, look: Look) -> list[Row]:
             alarm = f"agent:{agent.id}" in scopes and ("own-scope-unreadable", agent.id) in odd
             text = _cell_text(of) + ("!" if alarm else "")
             read = any(each.read for each in of)
-            style = "$foreground" if read else "$faint"
+            style = "$foreground" if read else "$dim"
             if read and all(each.write for each in of if each.read):
                 style = "bold $foreground"
             style = "bold $stale" if alarm else style
@@ -147,7 +147,7 @@ def cell(state: AuditState, width: int, look: Look) -> list[Row]:
         rows.append(fact("", where, width, "$dim"))
         place = state.places.get(found.agent)
         if place is not None and place.file.name in where:
-            rows.append(fact("", place.words, width, "$faint", most=2))
+            rows.append(fact("", place.words, width, "$dim", most=2))
     rows.append(fact("rows", f"{full(count.rows)}, {full(count.active)} active", width))
     if found.read:
         rows.append(fact("can get", f"{full(found.injectable)} of {full(count.rows)} by auto-recall", width))

@@ -35,7 +35,7 @@ _STYLES = {
     REPLACED: "$stale",
     KNOWN: "$dim",
     WAITS: "$stale",
-    DROPPED: "$faint",
+    DROPPED: "$dim",
     SECRET: "bold $danger",
 }
 

@@ -93,7 +93,7 @@ def _fine(state: HealthState, width: int, room: int, look: Look) -> list[Row]:
     line = [
         Content.assemble(
             (f" {look.glyphs.mark} ", "$ok"),
-            (f"{each.kind:<4}", "$faint"),
+            (f"{each.kind:<4}", "$dim"),
             (crop(one_line(each.title), max(1, width - 8), look.glyphs.ellipsis), "$dim"),
         )
         for each in fine

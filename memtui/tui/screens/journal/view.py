@@ -52,7 +52,7 @@ def timeline(
         older = state.entries[at + 1] if at + 1 < len(state.entries) else None
         if older is not None and (others := between(entry, older)):
             said = f"        {counted(others, 'other version')} of the table in between"
-            rows.append(Row((Content.styled(crop(said, width - 1, glyphs.ellipsis), "$faint"),)))
+            rows.append(Row((Content.styled(crop(said, width - 1, glyphs.ellipsis), "$dim"),)))
     return rows
 
 
@@ -89,7 +89,7 @@ def _entry(entry: JournalEntry, width: int, clock: str, glyphs: Glyphs) -> Conte
     return Content.assemble(
         " ",
         (mark, style),
-        (right(full(entry.entry), NUMBER_CELLS), "$faint"),
+        (right(full(entry.entry), NUMBER_CELLS), "$dim"),
         (f" {clock} ", "$dim"),
         (fit(one_line(entry.action), ACTION_CELLS, glyphs.ellipsis), "$dim" if faded else "bold $foreground"),
         (right(full(entry.rows), 7), "$foreground"),

@@ -326,7 +326,7 @@ def _flips(
         (flip.after, glyphs.dot if flip.reordered else glyphs.up, "$dim" if flip.reordered else "$stale")
         for flip in strip.flips
     ]
-    unknown = [((a + b) / 2, "?", "$faint") for a, b in strip.unknown]
+    unknown = [((a + b) / 2, "?", "$dim") for a, b in strip.unknown]
     line = Content.assemble(" " * indent, marks([*unknown, *points], strip.low, strip.high, cells))
     low, high = strip.safe
     said = f"same {figure(low)} to {figure(high)}"
