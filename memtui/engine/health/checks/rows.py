@@ -60,7 +60,7 @@ def _unread(patient: Patient) -> Seen | None:
         return None
     counts = np.bincount(codes, minlength=len(names))
     evidence = tuple(
-        f"{word}: {scope!r}, {memories(int(counts[at]))}"
+        f"{word if scope is None else f'{word}: {scope!r}'}, {memories(int(counts[at]))}"
         for at, (scope, word) in enumerate(zip(names, wrong, strict=True))
         if word and counts[at]
     )

@@ -150,7 +150,7 @@ def _named(state: HealthState, width: int, room: int, look: Look) -> list[Row]:
     rows = [Row((Content(),)), Row((Content.styled(head, "bold $heading"),))]
     for each in known[: room - 3]:
         plain = bool(each.scope) and each.scope == (each.scope or "").strip()
-        scope = one_line(each.scope or "") if plain else repr(each.scope)
+        scope = "no scope" if each.scope is None else one_line(each.scope) if plain else repr(each.scope)
         words = crop(one_line(mask(each.text)[0]), max(8, width - 21), look.glyphs.ellipsis)
         rows.append(Row((Content.assemble(" ", (fit(scope, 18, look.glyphs.ellipsis), "$dim"), " ", words),)))
     if len(ids) > len(rows) - 2:

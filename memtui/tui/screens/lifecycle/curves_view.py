@@ -276,7 +276,8 @@ def _calendars(
     lines: list[Content] = []
     for days, name in both:
         block = [Content.assemble(" ", line) for line in calendar_lines(days, now_ms, width - 2, glyphs)]
-        block.append(Content.styled(f" {_sum(days, name)}", "$dim"))
+        told = Content.styled(_sum(days, name), "$dim").wrap(max(8, width - 1))
+        block += [Content.assemble(" ", line) for line in told]
         if lines and len(lines) + len(block) > height:
             break
         lines += block
