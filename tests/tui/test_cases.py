@@ -61,7 +61,7 @@ async def test_a_grade_is_given_on_the_row_and_kept_with_the_case(demo_engine: E
     async with recalling(demo_engine) as (app, pilot, screen):
         ids = [c.id for c in screen.state.trace.results]  # type: ignore[union-attr]
         await press(pilot, "plus")
-        assert "▌ 13" in screen_text(app)
+        assert "▌ 1³" in screen_text(app)
         assert "grade 3 of 3: it answers the question" in said(app)
         await press(pilot, "minus")
         (case,) = book.cases()
@@ -71,7 +71,7 @@ async def test_a_grade_is_given_on_the_row_and_kept_with_the_case(demo_engine: E
         await press(pilot, "plus")
         (case,) = book.cases()
         assert dict(case.grades) == {ids[0]: 2, ids[1]: 1}
-        assert "▌ 21" in screen_text(app)
+        assert "▌ 2¹" in screen_text(app)
         assert screen.query_one(ResultList).verdicts == {ids[0]: "2", ids[1]: "1"}
 
 

@@ -53,6 +53,8 @@ class Glyphs:
     knob: str
     shades: str
     """Five fills from nothing to full, told apart without colour."""
+    grades: str
+    """How well a memory answers, from 0 to 3: signs that never read as a digit of the number beside them."""
     dashes: str
     """How the three lines of a chart look in a legend: solid, dashed, dotted."""
 
@@ -102,6 +104,7 @@ UNICODE = Glyphs(
     track_right="┤",
     knob="●",
     shades=" ░▒▓█",
+    grades="⁰¹²³",
     dashes="━┅┈",
 )
 
@@ -144,6 +147,7 @@ ASCII = Glyphs(
     track_right="|",
     knob="o",
     shades=" .:+#",
+    grades="-.+*",
     dashes="=-.",
 )
 

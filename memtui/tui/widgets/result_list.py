@@ -85,7 +85,7 @@ def hit_lines(
     bright = "$score-high" if hit.share >= 0.6 else "$score-mid" if hit.share >= 0.4 else "$score-low"
     first = Content.assemble(
         (right(str(hit.rank), 3), "bold $foreground"),
-        (verdict, "bold $ok")
+        (glyphs.grades[int(verdict)], "bold $ok")
         if verdict.isdigit()
         else {"expected": (glyphs.mark, "bold $ok"), "rejected": (glyphs.cross, "bold $danger")}.get(
             verdict, " "
