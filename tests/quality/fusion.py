@@ -291,6 +291,20 @@ def with_tied(each: Sample, more: Mapping[str, float]) -> Sample:
     return replace(each, tied={name: each.tied.get(name, 0.0) + more.get(name, 0.0) for name in BEFORE})
 
 
+def gained(samples: Sequence[Sample], plain: Row, nested: Row, what: str = "") -> list[str]:
+    """A line for each set: nDCG@10 and recall@10 before and after, with the interval of the change; `what` names it."""
+    lines = []
+    for set_ in dict.fromkeys(each.set for each in samples):
+        inside = np.array([each.set == set_ for each in samples])
+        mean, low, high = interval(nested[inside, 0] - plain[inside, 0])
+        before, after = plain[inside].mean(axis=0), nested[inside].mean(axis=0)
+        lines.append(
+            f"# {set_}, {what or f'{inside.sum()} questions'}: nDCG@10 {before[0]:.3f} -> {after[0]:.3f} ({mean:+.3f}"
+            f" [{low:+.3f}, {high:+.3f}]), recall@10 {before[1]:.3f} -> {after[1]:.3f}"
+        )
+    return lines
+
+
 def report(profile: str, samples: Sequence[Sample]) -> list[str]:
     """Print what is gained; the part of `weights.toml` for this profile."""
     plain = np.array(
@@ -301,15 +315,7 @@ def report(profile: str, samples: Sequence[Sample]) -> list[str]:
     print(
         f"{profile}: signals chosen and fitted on the other scopes, against the old weights without signals"
     )
-    gains = []
-    for set_ in dict.fromkeys(each.set for each in samples):
-        inside = np.array([each.set == set_ for each in samples])
-        mean, low, high = interval(nested[inside, 0] - plain[inside, 0])
-        before, after = plain[inside].mean(axis=0), nested[inside].mean(axis=0)
-        gains.append(
-            f"# {set_}, {inside.sum()} questions: nDCG@10 {before[0]:.3f} -> {after[0]:.3f} ({mean:+.3f}"
-            f" [{low:+.3f}, {high:+.3f}]), recall@10 {before[1]:.3f} -> {after[1]:.3f}"
-        )
+    gains = gained(samples, plain, nested)
     print("\n".join(gains))
     names = chosen(samples, profile)
     weights, _ = fit(samples, names)
@@ -371,15 +377,7 @@ def in_context(profile: str, samples: Sequence[Sample]) -> list[str]:
     for scope in dict.fromkeys(scopes.tolist()):
         kept[scope] = best(scopes != scope)
         nested[scopes == scope] = tried[kept[scope]][scopes == scope]
-    gains = []
-    for set_ in dict.fromkeys(each.set for each in samples):
-        inside = np.array([each.set == set_ for each in samples])
-        mean, low, high = interval(nested[inside, 0] - plain[inside, 0])
-        before, after = plain[inside].mean(axis=0), nested[inside].mean(axis=0)
-        gains.append(
-            f"# {set_}, token vectors: nDCG@10 {before[0]:.3f} -> {after[0]:.3f} ({mean:+.3f}"
-            f" [{low:+.3f}, {high:+.3f}]), recall@10 {before[1]:.3f} -> {after[1]:.3f}"
-        )
+    gains = gained(samples, plain, nested, "token vectors")
     chosen_ones = best(np.ones(len(samples), bool))
     folds = np.array(list(kept.values()))
     errors = np.sqrt((len(folds) - 1) / len(folds) * ((folds - folds.mean(axis=0)) ** 2).sum(axis=0))

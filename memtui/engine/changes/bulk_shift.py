@@ -8,7 +8,7 @@ streams the rows out of the journal's file. What is compared is the text and the
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from memtui.engine.changes.applied_state import AppliedState
@@ -63,7 +63,7 @@ class BulkShift:
     """The first of them, to be shown."""
     conflicts: tuple[Conflict, ...] = ()
     forced: frozenset[str] = frozenset()
-    left: frozenset[str] = field(default=frozenset())
+    left: frozenset[str] = frozenset()
 
     def __len__(self) -> int:
         return len(self.places)
@@ -305,15 +305,15 @@ def _change(
 # Writing it.
 
 
-def apply_bulk(change_set: ChangeSet, bench: Applier, *, confirmed: bool) -> Outcome:
+def apply_bulk(change_set: ChangeSet, applier: Applier, *, confirmed: bool) -> Outcome:
     """Write a large undo or redo in one commit and one entry; see `apply.apply` for what it raises."""
-    bench.access.require(confirmed=confirmed)
+    applier.access.require(confirmed=confirmed)
     if change_set.conflicts:
         raise ConflictError(change_set.conflicts)
-    writer, journal = bench.writer, bench.journal
+    writer, journal = applier.writer, applier.journal
     planned: BulkShift = change_set.bulk
     undone = journal.entry(planned.entry)
-    with bench.gatekeeper.hold() as hold:
+    with applier.gatekeeper.hold() as hold:
         before = writer.newest()
         shift = planned
         if writer.mark(before) != change_set.mark:
@@ -325,14 +325,14 @@ def apply_bulk(change_set: ChangeSet, bench: Applier, *, confirmed: bool) -> Out
         hold.check()
         streams = {"removed" if shift.op == "delete" else "added": _whole_rows(shift, pin, journal)}
         entry = journal.intend(
-            time_ms=bench.now(),
+            time_ms=applier.now(),
             action=change_set.action,
             title=change_set.title,
             changes=(),
             images=RowImages(None, None, None),
             version_before=before,
             undoes=change_set.undoes,
-            detail={"client": bench.client} if bench.client else {},
+            detail={"client": applier.client} if applier.client else {},
             count=len(shift),
             **streams,
         )
@@ -351,7 +351,7 @@ def apply_bulk(change_set: ChangeSet, bench: Applier, *, confirmed: bool) -> Out
         hold.check()
         writer.fold_words(single=True)
     journal.tidy()
-    warnings = (*change_set.warnings, *((bench.access.warning,) if bench.access.warning else ()))
+    warnings = (*change_set.warnings, *((applier.access.warning,) if applier.access.warning else ()))
     return Outcome(
         entry,
         change_set.action,
