@@ -311,35 +311,8 @@ class MemtuiApp(SessionApp):
             screen.catch_up()
             screen.receive(message)
 
-    async def action_go_home(self) -> None:
-        await self.switch_mode("home")
-
-    async def action_go_browse(self) -> None:
-        await self.switch_mode("browse")
-
-    async def action_go_recall(self) -> None:
-        await self.switch_mode("recall")
-
-    async def action_go_lifecycle(self) -> None:
-        await self.switch_mode("lifecycle")
-
-    async def action_go_transfer(self) -> None:
-        await self.switch_mode("transfer")
-
-    async def action_go_journal(self) -> None:
-        await self.switch_mode("journal")
-
-    async def action_go_capture(self) -> None:
-        await self.switch_mode("capture")
-
-    async def action_go_health(self) -> None:
-        await self.switch_mode("health")
-
-    async def action_go_audit(self) -> None:
-        await self.switch_mode("audit")
-
-    async def action_go_agents(self) -> None:
-        await self.switch_mode("agents")
+    async def action_go(self, mode: str) -> None:
+        await self.switch_mode(mode)
 
     async def action_quit(self) -> None:
         if self._may_leave():

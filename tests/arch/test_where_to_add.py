@@ -131,8 +131,6 @@ def test_every_mode_stands_in_each_file_of_the_list_of_a_screen() -> None:
     actions = tomllib.loads((ROOT / "memtui/tui/actions/actions.toml").read_text(encoding="utf-8"))
     layouts = (ROOT / "memtui/tui/layouts.py").read_text(encoding="utf-8")
     assert files == {
-        "memtui/tui/startup/preload.py",
-        "memtui/tui/widgets/screen_bars.py",
         "memtui/tui/layouts.py",
         "memtui/tui/actions/actions.toml",
     }

@@ -248,6 +248,7 @@ def test_a_provider_that_does_not_answer_in_time_fails_the_recall(store: Store, 
     assert injected(trace).block == ""
 
 
+@pytest.mark.slow
 def test_what_the_provider_said_stays_in_the_reason_when_the_last_try_is_not_answered(
     store: Store, server: Loopback
 ) -> None:

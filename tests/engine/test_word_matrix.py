@@ -100,6 +100,7 @@ def test_scores_are_those_of_the_library_where_all_is_folded_and_the_same_before
     assert sum(moved) > len(moved) / 2, "the library's own scores do hang on the fold"
 
 
+@pytest.mark.slow
 def test_a_recall_answers_the_same_before_and_after_the_fold(tmp_path: Path) -> None:
     turns, questions = material()
     cut = len(turns) * 4 // 5
@@ -174,6 +175,7 @@ def test_the_best_of_many_are_the_first_and_equal_ones_stand_as_they_are_stored(
     assert sorted(every[30:]) == every[30:]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("one_in", [8, pytest.param(1, marks=pytest.mark.slow)])
 def test_known_words_are_split_as_the_library_splits_them(tmp_path: Path, one_in: int) -> None:
     """Of a table's texts some with the README's command, and all."""

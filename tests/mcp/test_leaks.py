@@ -376,6 +376,7 @@ async def test_a_client_of_one_scope_learns_nothing_of_the_others(
     assert "Marigold" not in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "rights",
     [

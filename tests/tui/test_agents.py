@@ -281,7 +281,7 @@ async def test_a_call_opens_in_recall_as_its_agent_or_in_capture(home: Path) -> 
         assert isinstance(recall, RecallScreen)
         assert recall.state.trace is not None
         assert recall.state.trace.query == "bastion port"
-        await app.action_go_agents()
+        await app.action_go("agents")
         await press(pilot, "j", "enter")
         assert isinstance(app.screen, CaptureScreen)
         assert app.screen.state.trace is not None or app.screen.state.talks

@@ -75,6 +75,7 @@ async def test_the_version_that_changed_it_is_found_and_compared_and_nothing_is_
     assert tree_hash(store) == before
 
 
+@pytest.mark.slow
 async def test_a_date_and_the_settings_of_then_are_asked_for(store: Path, tmp_path: Path) -> None:
     config = tmp_path / "then.json"
     config.write_text('{"retrieval": {"hardMinScore": 1}}')

@@ -23,6 +23,7 @@ def texts_of(engine) -> set[str]:
     return {row.text for row in engine.capture_context().draft.rows()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", EACH_SIZE, ids=lambda size: f"{size[0]}x{size[1]}")
 async def test_edited_refused_written_taken_back_and_written_again(engine, size):
     async with running(engine, size) as (app, pilot):

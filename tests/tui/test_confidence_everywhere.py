@@ -18,6 +18,7 @@ from tests.tui.recalling import QUESTION, recalling
 NOBODY = "Who won the chess olympiad in Budapest?"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("query", thinned([QUESTION, NOBODY], 2))
 async def test_every_face_says_the_same(demo_engine: Engine, query: str, tmp_path: Path) -> None:
     trace = demo_engine.recall(RecallRequest(query, recipe="memtui"))

@@ -17,6 +17,7 @@ from tests.tui.driving import press, screen_text, type_text, until
 from tests.tui.test_changing import browsing, choose, current_id, pro_store, said
 
 
+@pytest.mark.slow
 async def test_the_preview_says_which_questions_get_other_answers(demo_store, tmp_path, monkeypatch):
     store = Path(shutil.copytree(demo_store, tmp_path / "store"))
     monkeypatch.setenv("MEMTUI_STATE_DIR", str(tmp_path / "state"))

@@ -70,6 +70,7 @@ def test_a_fusion_by_places_is_taken_apart_by_search(engine: Engine) -> None:
         assert f"1 / (60 + #{place})" in move.formula
 
 
+@pytest.mark.slow
 async def test_the_chooser_of_scopes_says_what_the_policy_does(engine: Engine) -> None:
     async with recalling(engine, (120, 36), QUESTION, "mem-engine") as (app, pilot, screen):
         await press(pilot, "at")

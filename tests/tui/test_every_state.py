@@ -131,6 +131,7 @@ async def leave(app: MemtuiApp, pilot: Pilot[None]) -> None:
     await press(pilot, "escape", "escape")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", EACH_SIZE)
 async def test_each_place_of_a_store_without_a_memory_says_what_to_do(
     size: tuple[int, int], tmp_path: Path
@@ -233,6 +234,7 @@ async def test_each_place_of_a_store_that_cannot_be_read_says_why(
         await tells_the_failure(app, pilot, reason)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", EACH_SIZE)
 async def test_each_place_of_a_store_whose_service_is_not_there_says_why(
     size: tuple[int, int], tmp_path: Path
@@ -243,6 +245,7 @@ async def test_each_place_of_a_store_whose_service_is_not_there_says_why(
         await tells_the_failure(app, pilot, "s3://shelf/store")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", EACH_SIZE)
 async def test_each_place_says_what_it_waits_for_and_then_shows_it(
     size: tuple[int, int], demo_store: Path, tmp_path: Path

@@ -127,6 +127,7 @@ async def test_keys_that_come_before_the_rest_are_not_lost(proxy: CountingProxy,
         assert "cat:fact" in lines(app)[1]
 
 
+@pytest.mark.slow
 async def test_when_the_rest_does_not_come_it_is_said_and_can_be_had_later(
     proxy: CountingProxy, tmp_path: Path
 ) -> None:
@@ -184,6 +185,7 @@ async def test_what_a_question_fetches_is_shown_while_it_is_asked_and_can_be_sto
         assert "fetching 300 vectors" not in screen_text(app)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", EACH_SIZE)
 @pytest.mark.parametrize("place", ["compare", "cases", "what if"])
 async def test_every_place_that_asks_says_what_it_fetches_and_can_be_stopped(

@@ -101,6 +101,7 @@ def menus(*names: str) -> dict[str, ast.FunctionDef]:
     return found
 
 
+@pytest.mark.slow
 def test_every_menu_is_known_and_the_cursor_rests_on_what_takes_nothing_away() -> None:
     found = menus()
     assert set(found) == set(DESTROYS) | NEVER
@@ -148,6 +149,7 @@ FIELD_BY_FIELD = {"_pick", "pick"}
 """Functions that hand on what they are given."""
 
 
+@pytest.mark.slow
 def test_every_menu_of_values_marks_the_present_one() -> None:
     unmarked: set[str] = set()
     stands: set[str] = set()

@@ -235,6 +235,16 @@ async def test_the_app_obeys_and_shows_other_keys(tmp_path):
         assert app.screen.query_one("FilterBar").text == "gg"
 
 
+async def test_a_tab_names_the_key_that_opens_its_screen(tmp_path):
+    app = make_app(MemoryEngine(50), keys=keys_from(tmp_path, '[app]\ngo-browse = "f7"\n'))
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settle(pilot)
+        assert "f7 Browse" in lines(app)[0]
+        await press(pilot, "f7")
+        assert "[f7 Browse]" in lines(app)[0]
+        assert "3 Recall" in lines(app)[0]
+
+
 async def test_where_no_sequence_begins_with_it_a_key_is_one_by_itself():
     app = make_app(MemoryEngine(50), keys=load_keys(None, "vim"))
     async with app.run_test(size=(120, 36)) as pilot:

@@ -257,6 +257,7 @@ def is_text(node: ast.AST) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
+@pytest.mark.slow
 def test_no_text_sends_a_person_away_to_start_with_rw() -> None:
     texts = told()
     assert len(texts) > 300

@@ -44,6 +44,7 @@ async def test_the_preview_says_what_stays_of_a_person_elsewhere(demo_store: Pat
     assert not any("Peter Lund" in text for text in left)
 
 
+@pytest.mark.slow
 async def test_the_name_is_taken_out_of_one_memory_and_the_others_go(
     demo_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -171,6 +171,7 @@ async def test_an_agent_that_was_chosen_counts_in_every_recipe_or_the_answer_say
         assert screen.state.trace.asker.words == "asked by you, not an agent: all scopes"  # type: ignore[union-attr]
 
 
+@pytest.mark.slow
 async def test_a_call_of_the_stores_own_agent_is_asked_again_as_that_agent(demo_engine: Engine) -> None:
     async with recalling(demo_engine, query="", recipe="memtui") as (_, pilot, screen):
         own = demo_engine.agents[0]

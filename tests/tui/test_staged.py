@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from memtui.engine.changes.change_set import Change
 from memtui.engine.changes.staging import title_of
 from memtui.tui.dialogs.change_preview import ChangePreview
@@ -61,6 +63,7 @@ async def test_changes_are_staged_looked_at_together_dropped_edited_and_applied_
         assert "Nothing is staged." in said(app)
 
 
+@pytest.mark.slow
 async def test_what_has_waited_is_tried_on_the_table_of_now_whose_older_versions_may_be_gone(tmp_path):
     store = pro_store(tmp_path / "store")
     async with browsing(store) as (app, pilot):

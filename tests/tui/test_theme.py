@@ -203,6 +203,7 @@ def test_styles_by_meaning():
     assert category_code(None) == "-"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(120, 36), pytest.param((200, 50), marks=pytest.mark.slow)])
 async def test_no_word_is_painted_in_the_colour_of_what_is_empty(
     demo_store: Path, tmp_path: Path, size: tuple[int, int]

@@ -51,6 +51,7 @@ async def shown(pilot, words):
     await settle(pilot)
 
 
+@pytest.mark.slow
 async def test_topics_are_found_in_the_palette_and_from_the_help():
     async with running(MemoryEngine(9), (100, 30)) as (app, pilot):
         await press(pilot, "question_mark", "t")

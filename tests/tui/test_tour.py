@@ -124,6 +124,7 @@ async def test_the_whole_way_from_a_wrong_answer_to_its_undo(guided):
         assert not app.screen.query(TourStrip)
 
 
+@pytest.mark.slow
 async def test_skipped_it_never_comes_back_by_itself_but_from_the_palette(guided, tmp_path):
     app = guided()
     async with app.run_test(size=(80, 24)) as pilot:

@@ -82,6 +82,7 @@ async def test_what_was_imported_before_is_taken_back_from_the_start_page(store)
     assert len(texts(store)) == len(HERE)
 
 
+@pytest.mark.slow
 async def test_a_run_is_stopped_and_gone_on_with_and_nothing_is_asked_twice(store):
     folder = pro_store(store.parent / "plugin", dims=8)
     rows = [{"text": f"Kiln {n} in Uferweg has door seal {n * 7}."} for n in range(200)]

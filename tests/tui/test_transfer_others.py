@@ -179,6 +179,7 @@ async def test_a_migration_is_checked_run_and_verified(store):
     assert {row["text"] for row in made.values()} == {row["text"] for row in HERE}
 
 
+@pytest.mark.slow
 async def test_another_model_is_rehearsed_made_switched_to_and_back(store):
     book = CaseBook(cases_file(stored(store).info.uri))
     book.put(Case(id="1", query="Which port does the bastion use?", expected=(HERE[0]["id"],)))

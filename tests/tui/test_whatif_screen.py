@@ -250,6 +250,7 @@ async def test_an_earlier_question_lends_its_vector_where_nothing_embeds(tmp_pat
         assert screen.state.tried["query_vector"] == [1.0, 0.0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "recipe", thinned(["memtui", "mem-engine", "memory-core", "pro/cli", "memory-lancedb"], 3)
 )

@@ -12,19 +12,13 @@ from time import monotonic
 from textual.timer import Timer
 
 from memtui.patches.textual_painting import QuickApp
+from memtui.tui.actions.data import ACTIONS
 
-MODES = (
-    "home",
-    "browse",
-    "recall",
-    "lifecycle",
-    "transfer",
-    "journal",
-    "capture",
-    "audit",
-    "health",
-    "agents",
-)
+GO = "app.go-"
+"""How the ids of the actions that open a screen begin."""
+
+MODES = tuple(id.removeprefix(GO) for id in ACTIONS if id.startswith(GO))
+"""The screens, in the order of their tabs: a row `go-NAME` in actions.toml each."""
 
 PARTS = ("screens", "dialogs", "trace", "wizard", "startup", "jump")
 """What of `memtui.tui` is loaded when it is first asked for."""

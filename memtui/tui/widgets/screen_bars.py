@@ -17,24 +17,7 @@ from memtui.tui.host import host
 from memtui.tui.layout import NORMAL_WIDTH
 from memtui.tui.messages import FlashKind
 from memtui.tui.paint.cells import crop
-
-SCREENS = (
-    ("home", "1", "Home"),
-    ("browse", "2", "Browse"),
-    ("recall", "3", "Recall"),
-    ("lifecycle", "4", "Lifecycle"),
-    ("transfer", "5", "Transfer"),
-    ("journal", "6", "Journal"),
-    ("capture", "7", "Capture"),
-    ("audit", "8", "Audit"),
-    ("health", "9", "Health"),
-    ("agents", "0", "Agents"),
-)
-
-
-SHORTENED = ("agents", "capture", "health", "audit")
-"""Where there is no room for all names these go, the first one first."""
-
+from memtui.tui.startup.preload import GO, MODES
 
 NAME_KEPT = 12
 """Cells of the store's name that are never given up for names of screens."""
@@ -54,8 +37,8 @@ class TopBar(Widget):
 
     def render(self) -> Content:
         room = self.size.width - self._store(0, NAME_KEPT).cell_length - 2
-        every = frozenset(mode for mode, *_ in SCREENS)
-        fewer = (every.difference(SHORTENED[:n]) for n in range(len(SHORTENED) + 1))
+        every = frozenset(MODES)
+        fewer = (frozenset(MODES[:n]) for n in range(len(MODES), 0, -1))
         tries = [(every, 3), (every, 2), *((names, 1) for names in fewer)]
         fitting = (tabs for names, gap in tries if (tabs := self._tabs(names, gap)).cell_length <= room)
         wide = self.app.size.width >= NORMAL_WIDTH
@@ -67,14 +50,16 @@ class TopBar(Widget):
     def _tabs(self, named: Set[str], gap: int) -> Content:
         """The screens, `gap` cells between them, those in `named` with their names, the one that is open always."""
         parts: list[Content] = [Content.styled(" memtui", "bold $foreground"), Content(" " * (gap - 1))]
-        for mode, key, name in SCREENS:
-            click = Style.from_meta({"@click": f"app.go_{mode}"})
+        keys = host(self).keys.by_id
+        for mode in MODES:
+            go = keys[GO + mode]
+            click = Style.from_meta({"@click": f"app.{go.action}"})
             if mode == self._mode:
                 before, after = (" ", "") if gap == 1 else ("", " " * (gap - 2))
-                parts.append(Content.styled(f"{before}[{key} {name}]{after}", "bold $primary"))
+                parts.append(Content.styled(f"{before}[{go.cap} {go.title}]{after}", "bold $primary"))
             else:
-                words = f" {name}" if mode in named else ""
-                tab = Content.assemble(" ", (key, "$heading"), (words, "$dim"), " " * (gap > 1))
+                words = f" {go.title}" if mode in named else ""
+                tab = Content.assemble(" ", (go.cap, "$heading"), (words, "$dim"), " " * (gap > 1))
                 parts += [tab.stylize(click), Content(" " * (gap - 2))]
         return Content.assemble(*parts)
 
