@@ -10,22 +10,14 @@ from memtui.cli.open_store import open_for
 from memtui.cli.output import print_json, print_table, print_text, warning
 from memtui.cli.progress import shown
 from memtui.engine import UsageError, counted, transfer
-from memtui.engine.transfer import (
-    CHOOSABLE,
-    EXPORT_FORMATS,
-    EXPORT_TITLES,
-    Exported,
-    ExportRequest,
-    parse_fields,
-)
-
-_BY_SUFFIX = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json", ".csv": "csv", ".parquet": "parquet"}
+from memtui.engine.transfer import EXPORT_FORMATS, Exported, ExportRequest, export_format, parse_fields
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `memtui export`."""
     parser.add_argument("path", metavar="FILE", type=Path, help="the file to write; a folder for notes")
-    listed = "; ".join(f"{name}: {EXPORT_TITLES[name]}" for name in EXPORT_FORMATS)
+    listed = "; ".join(f"{each.name}: {each.title}" for each in EXPORT_FORMATS)
+    choosable = ", ".join(each.name for each in EXPORT_FORMATS if each.choice is not None)
     parser.add_argument(
         "--format", metavar="FORM", default="auto", help=f"{listed} (default: by the file's name)"
     )
@@ -35,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--fields",
         metavar="NAME,...",
         default="",
-        help=f"only these fields beside id and text ({', '.join(CHOOSABLE)})",
+        help=f"only these fields beside id and text ({choosable})",
     )
     parser.add_argument("--vectors", action="store_true", help="with their vectors")
     parser.add_argument("--keep-secrets", action="store_true", help="do not mask passwords and keys")
@@ -74,16 +66,13 @@ def run(args: argparse.Namespace) -> int:
 
 def _format(name: str, path: Path) -> str:
     if name != "auto":
-        if name not in EXPORT_FORMATS:
-            raise UsageError(
-                f"There is no form {name!r} to export to.", fix=f"Choose {', '.join(EXPORT_FORMATS)}."
-            )
-        return name
-    found = _BY_SUFFIX.get(path.suffix.lower())
+        return export_format(name).name
+    suffix = path.suffix.lower()
+    found = next((each.name for each in EXPORT_FORMATS if suffix in each.suffixes), None)
     if found is None:
         raise UsageError(
             f"{path.name} does not say which form is wanted.",
-            fix=f"Add --format with one of {', '.join(EXPORT_FORMATS)}.",
+            fix=f"Add --format with one of {', '.join(each.name for each in EXPORT_FORMATS)}.",
         )
     return found
 

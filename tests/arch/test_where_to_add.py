@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from memtui.engine.capture.recipes.registry import capture_recipes
-from memtui.engine.transfer.exporting.request import EXPORT_FORMATS
-from memtui.engine.transfer.registry import FORMATS
+from memtui.engine.transfer.registry import EXPORT_FORMATS, FORMATS
 from tests.arch.test_documents import PAGE
 from tests.conftest import ROOT
 
@@ -61,13 +60,14 @@ def test_a_format_to_import_is_named_by_its_reader_alone(name: str) -> None:
     assert {path for path in others if not any(each in path for each in apart)} == set()
 
 
-@pytest.mark.parametrize("name", [each for each in EXPORT_FORMATS if each in ("jsonl", "obsidian")])
+@pytest.mark.parametrize("name", [each.name for each in EXPORT_FORMATS])
 def test_a_format_to_export_is_named_where_the_list_says(name: str) -> None:
-    where = _naming("memtui/engine/transfer/exporting", name) | _naming(
-        "memtui/engine/transfer/writers", name
-    )
-    assert where
-    assert {path for path in where if not _within(path, _row("format to export"))} == set()
+    row = _row("format to export")
+    assert row == {"memtui/engine/transfer/writers/"}
+    writers = _naming("memtui/engine/transfer/writers", name)
+    assert writers
+    others = _naming("memtui/engine/transfer/exporting", name) | _naming("memtui/cli", name)
+    assert {path for path in others if path.endswith("export.py")} == set()
 
 
 def test_every_recipe_of_the_folder_is_in_the_registry() -> None:

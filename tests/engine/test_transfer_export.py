@@ -17,7 +17,8 @@ from memtui.engine import transfer
 from memtui.engine.core.errors import RefusedError, UsageError
 from memtui.engine.engine import Engine
 from memtui.engine.transfer.exporting.export import FIRST, START_CHARS
-from memtui.engine.transfer.exporting.request import EXPORT_FORMATS, Exported, ExportRequest
+from memtui.engine.transfer.exporting.request import Exported, ExportRequest
+from memtui.engine.transfer.registry import EXPORT_FORMATS
 from tests.conftest import tree_hash
 from tests.engine.transfer_stores import (
     imported,
@@ -243,7 +244,7 @@ def test_reading_for_an_export_changes_nothing(tmp_path: Path) -> None:
     assert tree_hash(folder) == before
 
 
-@pytest.mark.parametrize("format_name", EXPORT_FORMATS)
+@pytest.mark.parametrize("format_name", [each.name for each in EXPORT_FORMATS])
 def test_what_is_shown_before_is_how_the_written_files_begin(tmp_path: Path, format_name: str) -> None:
     few = [each for each in ODD if each["text"] != SECRET][:FIRST]
     engine = opened(own_store(tmp_path / "store", few), tmp_path / "state")
@@ -261,7 +262,20 @@ def test_what_is_shown_before_is_how_the_written_files_begin(tmp_path: Path, for
 
 
 def test_a_secret_is_never_in_what_is_shown_before(engine: Engine, tmp_path: Path) -> None:
-    for format_name in EXPORT_FORMATS:
+    for format_name in (each.name for each in EXPORT_FORMATS):
         shown = transfer.first_files(engine, ExportRequest(tmp_path / "out", format_name, mask=False))
         assert shown
         assert "Tr0ub4dor" not in "".join(each.text for each in shown)
+
+
+@pytest.mark.parametrize("format_name", [each.name for each in EXPORT_FORMATS if each.folder])
+def test_notes_that_were_there_are_not_counted_as_written(
+    engine: Engine, tmp_path: Path, format_name: str
+) -> None:
+    place = tmp_path / "vault"
+    place.mkdir()
+    (place / "mine.md").write_text("x" * 1_000_000, "utf-8")
+    done = _export(engine, place, format_name)
+    written = [each for each in place.rglob("*.md") if each.name != "mine.md"]
+    assert done.files == len(written) > 1
+    assert done.size_bytes == sum(each.stat().st_size for each in written)

@@ -15,8 +15,7 @@ from memtui.engine.core.errors import MemtuiError
 from memtui.engine.store.open import open_store
 from memtui.engine.transfer.exporting.request import Header, RowWindow
 from memtui.engine.transfer.exporting.rows import in_order
-from memtui.engine.transfer.record import LossTable
-from memtui.engine.transfer.writers.jsonl import open_writer
+from memtui.engine.transfer.writers.jsonl import JsonLines
 from tests.benchmarks.million import write
 
 NAMES = ("id", "text", "vector")
@@ -71,8 +70,8 @@ def test_a_line_is_what_json_makes_of_its_row(tmp_path: Path) -> None:
         }
     ).slice(0, 2)
     header = Header(open_store(tmp_path / "db"), 2, False, "a model", 0, {})
-    writer = open_writer(tmp_path / "out.jsonl", header)
-    writer.write(RowWindow(table, None, [False, True]), LossTable())
+    writer = JsonLines(tmp_path / "out.jsonl", header)
+    writer.write(RowWindow(table, None, [False, True]))
     writer.close()
     lines = (tmp_path / "out.jsonl").read_text(encoding="utf-8").split("\n")
     frame = {"schema": "memtui.memory.v1", "dialect": "pro"}

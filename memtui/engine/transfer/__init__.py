@@ -15,14 +15,12 @@ if TYPE_CHECKING:
     from memtui.engine.transfer.detection import Detected
     from memtui.engine.transfer.exporting.export import PastExport
     from memtui.engine.transfer.exporting.request import (
-        EXPORT_FORMATS,
-        EXPORT_TITLES,
-        FOLDERS,
         Exported,
+        ExportFormat,
         ExportRequest,
         FileStart,
     )
-    from memtui.engine.transfer.exporting.rows import CHOOSABLE, fields_of, left_out, parse_fields
+    from memtui.engine.transfer.exporting.rows import left_out, parse_fields
     from memtui.engine.transfer.importing.adding import as_source
     from memtui.engine.transfer.importing.embedding_cost import Cost
     from memtui.engine.transfer.importing.import_plan import ImportPlan, ImportResult, PlannedRecord
@@ -70,7 +68,7 @@ if TYPE_CHECKING:
     from memtui.engine.transfer.reembed.cluster import EmbedTexts, NamedEmbedder, write_plan
     from memtui.engine.transfer.reembed.rehearse import Rehearsal
     from memtui.engine.transfer.reembed.switch import Switched, back, last_switch, note_of
-    from memtui.engine.transfer.registry import FORMATS
+    from memtui.engine.transfer.registry import EXPORT_FORMATS, FORMATS, export_format
     from memtui.engine.transfer.repairs import REPAIRS
     from memtui.engine.transfer.scope_mapping import parse_scopes
     from memtui.engine.transfer.sources.column_mapping import ROLES, parse_mapping
@@ -88,10 +86,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BUNDLED_DIMS",
-    "CHOOSABLE",
     "EXPORT_FORMATS",
-    "EXPORT_TITLES",
-    "FOLDERS",
     "FORMATS",
     "FORMS",
     "FORM_TITLES",
@@ -110,6 +105,7 @@ __all__ = [
     "EmbedTexts",
     "Embedder",
     "Estimate",
+    "ExportFormat",
     "ExportRequest",
     "Exported",
     "FieldLoss",
@@ -142,8 +138,8 @@ __all__ = [
     "detect_sources",
     "embedder_named",
     "estimate_export",
+    "export_format",
     "export_memories",
-    "fields_of",
     "first_files",
     "forget_answers",
     "given_paths",
@@ -185,7 +181,6 @@ __getattr__ = lazy_names(
     __name__,
     {
         "BUNDLED_DIMS": "memtui.engine.providers.static_embedder",
-        "CHOOSABLE": "memtui.engine.transfer.exporting.rows",
         "ChatClient": "memtui.engine.providers.chat",
         "ChatSettings": "memtui.engine.providers.chat",
         "EmbedTexts": "memtui.engine.transfer.reembed.cluster",
@@ -193,13 +188,13 @@ __getattr__ = lazy_names(
         "write_plan": "memtui.engine.transfer.reembed.cluster",
         "Cost": "memtui.engine.transfer.importing.embedding_cost",
         "Detected": "memtui.engine.transfer.detection",
-        "EXPORT_FORMATS": "memtui.engine.transfer.exporting.request",
-        "EXPORT_TITLES": "memtui.engine.transfer.exporting.request",
+        "EXPORT_FORMATS": "memtui.engine.transfer.registry",
+        "ExportFormat": "memtui.engine.transfer.exporting.request",
+        "export_format": "memtui.engine.transfer.registry",
         "Embedder": "memtui.engine.providers.embedder",
         "Estimate": "memtui.engine.transfer.reembed.build",
         "ExportRequest": "memtui.engine.transfer.exporting.request",
         "Exported": "memtui.engine.transfer.exporting.request",
-        "FOLDERS": "memtui.engine.transfer.exporting.request",
         "FORMATS": "memtui.engine.transfer.registry",
         "FORMS": "memtui.engine.transfer.migration",
         "FORM_TITLES": "memtui.engine.transfer.migration",
@@ -262,7 +257,6 @@ __getattr__ = lazy_names(
         "common_start": "memtui.engine.transfer.sources.paths",
         "completions": "memtui.engine.transfer.sources.paths",
         "embedder_named": "memtui.engine.providers.embedder",
-        "fields_of": "memtui.engine.transfer.exporting.rows",
         "given_paths": "memtui.engine.transfer.sources.paths",
         "last_switch": "memtui.engine.transfer.reembed.switch",
         "left_out": "memtui.engine.transfer.exporting.rows",

@@ -16,21 +16,14 @@ from functools import lru_cache
 
 from memtui.tui.actions.data import SENTENCES
 
-FORMS = {
-    "markdown": "markdown",
-    "md": "markdown",
-    "obsidian": "obsidian",
-    "vault": "obsidian",
-    "json": "json",
-    "jsonl": "jsonl",
-    "lines": "jsonl",
-    "csv": "csv",
-    "table": "csv",
-    "spreadsheet": "csv",
-    "excel": "csv",
-    "parquet": "parquet",
-}
-"""Words for the forms of an export."""
+
+@lru_cache(maxsize=1)
+def export_words() -> dict[str, str]:
+    """Words for the formats of an export, to their names."""
+    from memtui.engine.transfer import EXPORT_FORMATS
+
+    return {word: each.name for each in EXPORT_FORMATS for word in (each.name, *each.words)}
+
 
 _OF_A_FORM = frozenset(("file", "files", "folder", "vault", "format", "form", "lines", "notes"))
 """Words that follow the name of a form and add nothing: "as an obsidian vault", "as a CSV file"."""
@@ -385,7 +378,7 @@ def _intent(name: str, rest: list[str], scopes: Sequence[str], verb: str) -> Int
         elif low not in _FILLERS:
             words.append(word)
         at += 1
-    if name == "export" and not form and words and (last := FORMS.get(words[-1].casefold())):
+    if name == "export" and not form and words and (last := export_words().get(words[-1].casefold())):
         form, words = last, words[:-1]
     anything = row["takes"] in ("anything", "entries") and (told or form or bool(row.get("bare")))
     if not (words or scope or days or anything):
@@ -544,7 +537,7 @@ def _form_at(rest: Sequence[str], at: int) -> tuple[str, int] | None:
         at += 1
     if at >= len(rest):
         return None
-    near = get_close_matches(rest[at].casefold(), FORMS, 1, 0.8)
+    near = get_close_matches(rest[at].casefold(), export_words(), 1, 0.8)
     if not near:
         return None
     last = at
@@ -552,7 +545,7 @@ def _form_at(rest: Sequence[str], at: int) -> tuple[str, int] | None:
         near = ["jsonl"]
     while last + 1 < len(rest) and rest[last + 1].casefold() in _OF_A_FORM:
         last += 1
-    return FORMS[near[0]], last
+    return export_words()[near[0]], last
 
 
 def _scope_at(

@@ -23,7 +23,7 @@ MODES = tuple(id.removeprefix(GO) for id in ACTIONS if id.startswith(GO))
 PARTS = ("screens", "dialogs", "trace", "wizard", "startup", "jump")
 """What of `memtui.tui` is loaded when it is first asked for."""
 
-ENGINE = ("memtui.engine.recall.recipes.pro.recipe",)
+ENGINE = ("memtui.engine.recall.recipes.pro.recipe", "memtui.engine.transfer.registry")
 """What screens ask the engine for while they are painted."""
 
 PAUSE_S = 0.01

@@ -14,18 +14,18 @@ from typing import TYPE_CHECKING
 
 from memtui.engine.core.errors import MemtuiError, RefusedError, UsageError
 from memtui.engine.core.progress import CancelToken, OnProgress, Progress
+from memtui.engine.transfer.exporting.losses import count_losses
 from memtui.engine.transfer.exporting.request import (
-    EXPORT_FORMATS,
-    FOLDERS,
     Exported,
+    ExportFormat,
     ExportRequest,
-    ExportWriter,
     FileStart,
     Header,
     RowWindow,
 )
 from memtui.engine.transfer.exporting.rows import count_left_out, left_out, windows, with_left_out
 from memtui.engine.transfer.record import LossTable
+from memtui.engine.transfer.registry import export_format
 
 if TYPE_CHECKING:
     import numpy as np
@@ -54,39 +54,36 @@ def export(
     an unknown format or a filter that does not parse, RefusedError when something is there already,
     MemtuiError when there is no room.
     """
-    if request.format not in EXPORT_FORMATS:
-        raise UsageError(
-            f"There is no form {request.format!r} to export to.", fix=f"Choose {', '.join(EXPORT_FORMATS)}."
-        )
+    form = export_format(request.format)
     positions = chosen(request, store, catalog, now_ms)
-    gone = left_out(store, request.format, request.fields)
+    gone = left_out(store, form, request.fields)
     filters = _filters(request) if chosen_by is None else chosen_by
     header = Header(store, len(positions), request.vectors, model, now_ms, filters, gone)
-    _check_place(request, dry_run)
+    _check_place(form, request, dry_run)
     ledger, lost = LossTable(), Counter[str]()
     masked = 0
     rows = windows(store, catalog, positions, request)
     if dry_run:
         for window in _told(rows, len(positions), on_progress, cancel):
             masked += sum(window.masked)
-            _losses(request, header, window, ledger)
-            count_left_out(window, header, request.format, lost)
+            count_losses(form, request, header, window, ledger)
+            count_left_out(window, header, form, lost)
         losses = with_left_out(ledger.lines(), lost)
         return Exported(len(positions), masked, losses, request.path, warnings=_warnings(masked))
-    with _appearing(request) as place:
-        writer = _writer(request, header, place)
+    with _appearing(form, request.path) as place:
+        writer = form.open_writer(place, header)
         for window in _told(rows, len(positions), on_progress, cancel):
             masked += sum(window.masked)
-            _losses(request, header, window, ledger)
-            count_left_out(window, header, request.format, lost)
+            count_losses(form, request, header, window, ledger)
+            count_left_out(window, header, form, lost)
             try:
-                writer.write(window, ledger)
+                writer.write(window)
             except OSError as error:
                 raise _no_room(request.path, error) from error
-        writer.close()
-        size, files = _measure(place)
+        files = writer.close()
+        size = sum(each.stat().st_size for each in files)
     losses = with_left_out(ledger.lines(), lost)
-    return Exported(len(positions), masked, losses, request.path, size, files, _warnings(masked))
+    return Exported(len(positions), masked, losses, request.path, size, len(files), _warnings(masked))
 
 
 def chosen(request: ExportRequest, store: Store, catalog: Catalog, now_ms: int) -> NDArray[np.int64]:
@@ -115,13 +112,7 @@ def chosen(request: ExportRequest, store: Store, catalog: Catalog, now_ms: int) 
         (catalog.row_ids[positions], ids.low[positions], ids.high[positions], catalog.timestamp[positions])
     )
     ordered: NDArray[np.int64] = positions[order]
-    return ordered[::-1] if request.format == "json" else ordered
-
-
-def _losses(request: ExportRequest, header: Header, window: RowWindow, ledger: LossTable) -> None:
-    from memtui.engine.transfer.exporting.losses import count_losses
-
-    count_losses(request, header, window, ledger)
+    return ordered[::-1] if export_format(request.format).newest_first else ordered
 
 
 def _told(
@@ -152,9 +143,9 @@ def _warnings(masked: int) -> tuple[str, ...]:
 # ---------------------------------------------------------------------- the place
 
 
-def _check_place(request: ExportRequest, dry_run: bool) -> None:
+def _check_place(form: ExportFormat, request: ExportRequest, dry_run: bool) -> None:
     path = request.path
-    if request.format in FOLDERS:
+    if form.folder:
         if path.exists() and not path.is_dir():
             raise RefusedError(f"{path} is a file.", fix="Name a folder; nothing was written.")
         return
@@ -167,11 +158,10 @@ def _check_place(request: ExportRequest, dry_run: bool) -> None:
 
 
 @contextmanager
-def _appearing(request: ExportRequest) -> Iterator[Path]:
+def _appearing(form: ExportFormat, path: Path) -> Iterator[Path]:
     """Where to write: a file beside the wanted one, renamed at the end; a folder is filled file by file."""
-    path = request.path
     try:
-        if request.format in FOLDERS:
+        if form.folder:
             path.mkdir(parents=True, exist_ok=True)
             yield path
             return
@@ -197,21 +187,6 @@ def _no_room(path: Path, error: OSError) -> MemtuiError:
         fix="Choose another place, or make room; nothing was kept.",
         details=str(error),
     )
-
-
-def _measure(place: Path) -> tuple[int, int]:
-    if place.is_file():
-        return place.stat().st_size, 1
-    files = [each for each in place.rglob("*.md") if each.is_file()]
-    return sum(each.stat().st_size for each in files), len(files)
-
-
-def _writer(request: ExportRequest, header: Header, place: Path) -> ExportWriter:
-    from importlib import import_module
-
-    module = import_module(f"memtui.engine.transfer.writers.{request.format}")
-    made: ExportWriter = module.open_writer(place, header)
-    return made
 
 
 # How large an export will be: a sample of its rows written for real, and scaled.
@@ -245,6 +220,7 @@ def first_files(
     request: ExportRequest, store: Store, catalog: Catalog, *, now_ms: int, model: str | None = None
 ) -> tuple[FileStart, ...]:
     """How the files of the export begin, of its first memories: written for real, elsewhere; secrets always masked."""
+    form = export_format(request.format)
     positions = chosen(request, store, catalog, now_ms)[:FIRST]
     ids = tuple(each for each in catalog.ids.texts(positions) if each)
     if not ids:
@@ -254,20 +230,15 @@ def first_files(
         sample = replace(request, path=place, ids=ids, filter="", scopes=None, mask=True, vectors=False)
         export(sample, store, catalog, now_ms=now_ms, model=model, chosen_by=_filters(request))
         if place.is_file():
-            return (FileStart(request.path.name, _beginning(place, request.format)),)
+            return (FileStart(request.path.name, _beginning(place, form)),)
         files = sorted(each for each in place.rglob("*.md") if each.is_file())
-        return tuple(
-            FileStart(each.relative_to(place).as_posix(), _beginning(each, request.format)) for each in files
-        )
+        return tuple(FileStart(each.relative_to(place).as_posix(), _beginning(each, form)) for each in files)
 
 
-def _beginning(file: Path, format: str) -> str:
+def _beginning(file: Path, form: ExportFormat) -> str:
     """The first characters of a file; of one that is no text, what its writer says that stands in it."""
-    from importlib import import_module
-
-    read = getattr(import_module(f"memtui.engine.transfer.writers.{format}"), "in_words", None)
-    if read is not None:
-        return str(read(file))[:START_CHARS]
+    if form.in_words is not None:
+        return form.in_words(file)[:START_CHARS]
     with file.open(encoding="utf-8", errors="replace") as opened:
         return opened.read(START_CHARS)
 

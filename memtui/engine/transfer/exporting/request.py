@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Protocol
@@ -69,21 +70,6 @@ def _vector_bytes(table: pa.Table, vector: str) -> list[bytes | None]:
     flat = np.ascontiguousarray(array.flatten().to_numpy(zero_copy_only=False), dtype="<f4")
     data, width = flat.tobytes(), 4 * dims
     return [data[width * at : width * (at + 1)] if valid else None for at, valid in enumerate(there)]
-
-
-EXPORT_FORMATS = ("jsonl", "json", "csv", "parquet", "markdown", "obsidian")
-
-EXPORT_TITLES = {
-    "jsonl": "JSON lines, with everything",
-    "json": "memory-lancedb-pro's own export",
-    "csv": "a table for spreadsheets",
-    "parquet": "a table with everything, for other programs",
-    "markdown": "MEMORY.md and daily files",
-    "obsidian": "notes for an Obsidian vault",
-}
-
-FOLDERS = ("markdown", "obsidian")
-"""Formats that are a folder of files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,9 +145,54 @@ class Header:
 class ExportWriter(Protocol):
     """One format: told of the start, of windows of rows, and of the end."""
 
-    def write(self, window: RowWindow, ledger: LossTable) -> None: ...
+    def write(self, window: RowWindow) -> None: ...
 
-    def close(self) -> None: ...
+    def close(self) -> Sequence[Path]:
+        """Finish, and return the files that hold the export."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class FieldChoice:
+    """Which fields of a memory a format can leave out."""
+
+    there: Callable[[Store], tuple[str, ...]]
+    """Those that it has of a store, vectors apart."""
+    always: Callable[[Store], tuple[str, ...]]
+    """Those of them that it cannot do without."""
+    cell: Callable[[Memory, dict[str, Any], str, Header], Any] | None = None
+    """What it has in a field, None for nothing; without this its fields are the table's own columns."""
+
+
+RowLosses = Callable[["Memory", dict[str, Any], "Header", LossTable], None]
+"""Counts what one memory loses in a format: the memory, its row as it is stored, the header, the ledger."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExportFormat:
+    """One format to export to. A module of `writers` has it as `FORMAT`; nothing else has to know it."""
+
+    name: str
+    title: str
+    open_writer: Callable[[Path, Header], ExportWriter] = field(repr=False)
+    order: int
+    """Its place in lists."""
+    suffixes: tuple[str, ...] = ()
+    """Endings of its file, the usual one first; none where it is a folder of files."""
+    words: tuple[str, ...] = ()
+    """What people call it beside its name, a word each."""
+    losses: RowLosses | None = field(default=None, repr=False)
+    """What a memory loses in it; None where it loses nothing."""
+    choice: FieldChoice | None = field(default=None, repr=False)
+    """Which fields can be left out; None where the program that reads it expects them all."""
+    newest_first: bool = False
+    in_words: Callable[[Path], str] | None = field(default=None, repr=False)
+    """The rows of a file for people, where it is no text."""
+
+    @property
+    def folder(self) -> bool:
+        """Whether it is a folder of files."""
+        return not self.suffixes
 
 
 def open_text(place: Path) -> IO[str]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from memtui.engine.core.errors import MemtuiError, UsageError
 from memtui.engine.core.secrets import HINT, mask
-from memtui.engine.transfer.exporting.request import RowWindow
+from memtui.engine.transfer.exporting.request import FieldChoice, RowWindow
 from memtui.engine.transfer.record import FieldLoss
 from memtui.engine.transfer.stored_metadata import mask_json, redact_row, suspects
 
@@ -21,10 +21,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from memtui.engine.catalog.catalog import Catalog
-    from memtui.engine.core.memory import Memory
     from memtui.engine.store.snapshot import Snapshot
     from memtui.engine.store.table import Store
-    from memtui.engine.transfer.exporting.request import ExportRequest, Header
+    from memtui.engine.transfer.exporting.request import ExportFormat, ExportRequest, Header
 
 
 # Rows of a table in an order of one's own, some at a time, however many and wherever in the table they are.
@@ -210,51 +209,31 @@ def _with_values(table: pa.Table, name: str, found: Mapping[int, Any]) -> pa.Tab
 
 # Which fields of a memory an export has: all of them, or those that were asked for beside id and text.
 
-CHOOSABLE = ("jsonl", "csv", "parquet")
-"""Forms whose fields can be chosen; the others are what the program that reads them expects."""
-
 LEFT_OUT = "left out, as asked"
 
-CSV = (
-    "id",
-    "text",
-    "category",
-    "memory_category",
-    "scope",
-    "importance",
-    "timestamp",
-    "tier",
-    "state",
-    "access_count",
-    "confidence",
-    "metadata",
+ROW_FIELDS = FieldChoice(
+    lambda store: store.row_columns, lambda store: (store.dialect.columns.id, store.dialect.columns.text)
 )
-"""Columns of a table for spreadsheets, in their order."""
+"""The columns of the table, as they are called there."""
 
 
-def fields_of(store: Store, form: str) -> tuple[str, ...]:
-    """The fields that an export in a form can have, vectors apart; empty where they cannot be chosen."""
-    if form not in CHOOSABLE:
-        return ()
-    return CSV if form == "csv" else store.row_columns
-
-
-def left_out(store: Store, form: str, wanted: tuple[str, ...]) -> frozenset[str]:
+def left_out(store: Store, form: ExportFormat, wanted: tuple[str, ...]) -> frozenset[str]:
     """The fields that an export without them lacks; `wanted` empty is all. Id and text are always there.
 
-    UsageError for a field that there is not, and for a form whose fields cannot be chosen.
+    UsageError for a field that there is not, and for a format whose fields cannot be chosen.
     """
     if not wanted:
         return frozenset()
-    there = fields_of(store, form)
-    if not there:
-        raise UsageError(f"The fields of {form} cannot be chosen.", fix=f"Choose {', '.join(CHOOSABLE)}.")
+    if form.choice is None:
+        from memtui.engine.transfer.registry import EXPORT_FORMATS
+
+        can = ", ".join(each.name for each in EXPORT_FORMATS if each.choice is not None)
+        raise UsageError(f"The fields of {form.name} cannot be chosen.", fix=f"Choose {can}.")
+    there = form.choice.there(store)
     unknown = [each for each in wanted if each not in there]
     if unknown:
         raise UsageError(f"There is no field {unknown[0]!r} in it.", fix=f"Choose from {', '.join(there)}.")
-    columns = store.dialect.columns
-    always = ("id", "text") if form == "csv" else (columns.id, columns.text)
-    return frozenset(there) - {*wanted, *always}
+    return frozenset(there) - {*wanted, *form.choice.always(store)}
 
 
 def parse_fields(text: str) -> tuple[str, ...]:
@@ -262,23 +241,12 @@ def parse_fields(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
 
 
-def cell_of(memory: Memory, row: dict[str, Any], field: str, header: Header) -> Any:
-    """What a table for spreadsheets has in one of its fields, before it is made harmless; None for nothing."""
-    if field == "text":
-        return memory.raw_text
-    if field == "importance":
-        column = header.store.dialect.columns.importance
-        return row.get(column) if column else None
-    if field == "timestamp":
-        return memory.timestamp_ms or None
-    return getattr(memory, field)
-
-
-def count_left_out(window: RowWindow, header: Header, form: str, rows: Counter[str]) -> None:
+def count_left_out(window: RowWindow, header: Header, form: ExportFormat, rows: Counter[str]) -> None:
     """Count the rows that lose a value of each field that is left out."""
-    if form == "csv" and header.left_out:
+    cell = form.choice.cell if form.choice is not None else None
+    if cell is not None and header.left_out:
         for memory, row in zip(window.memories(header), window.rows, strict=True):
-            rows.update(name for name in header.left_out if cell_of(memory, row, name, header) is not None)
+            rows.update(name for name in header.left_out if cell(memory, row, name, header) is not None)
         return
     for name in header.left_out:
         column = window.table.column(name)

@@ -13,7 +13,6 @@ from typing import Any
 
 from memtui.engine.core.errors import MemtuiError
 from memtui.engine.core.text import counted
-from memtui.engine.transfer.exporting.rows import CSV
 from memtui.engine.transfer.format import Format, Sighting
 from memtui.engine.transfer.readers.memtui import put_packed
 from memtui.engine.transfer.record import Read, Record, Rejected, SourceRemark
@@ -50,7 +49,7 @@ from memtui.engine.transfer.sources.text import (
     unreadable,
     wide,
 )
-from memtui.engine.transfer.writers.csv import VECTOR, as_it_was
+from memtui.engine.transfer.writers.csv import COLUMNS, VECTOR, as_it_was
 
 # Rows of a table that no program we know wrote, read through a mapping of its columns.
 
@@ -135,7 +134,7 @@ def read_csv(path: Path, options: ReadOptions) -> Iterator[Read]:
         first = list(islice(rows, SAMPLE))
         mapping = options.mapping or guess(header, [row.value for row in first], options.now_ms)
         check_mapping(mapping, header)
-        ours = not options.mapping and set(CSV) <= set(header)
+        ours = not options.mapping and set(COLUMNS) <= set(header)
         for row in (*first, *rows):
             record = mapped_record(row.value, mapping, row.where, options, strip=False)
             if ours and isinstance(record, Record):

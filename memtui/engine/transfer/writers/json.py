@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from memtui.engine.transfer.exporting.request import Header, RowWindow, open_text
+from memtui.engine.core.memory import Memory
+from memtui.engine.transfer.exporting.losses import NO_PLACE, count_lifecycle, count_time
+from memtui.engine.transfer.exporting.request import ExportFormat, Header, RowWindow, open_text
 from memtui.engine.transfer.readers.lancedb import RowReader
 from memtui.engine.transfer.record import LossTable, Record
 from memtui.engine.transfer.stored_metadata import dumps, extra_of, new_metadata
@@ -16,18 +19,13 @@ from memtui.engine.transfer.writers.jsonl import numbers
 _WHOLE = 2**53
 
 
-def open_writer(place: Path, header: Header) -> ProDocument:
-    """A writer to the file `place`."""
-    return ProDocument(place, header)
-
-
 class ProDocument:
     """`{"version", "exportedAt", "count", "filters", "memories": [...]}` with two spaces of indent."""
 
     def __init__(self, place: Path, header: Header) -> None:
         self._header = header
         self._reader = RowReader(header.store.dialect.columns, header.store.dialect.name)
-        self._file = open_text(place)
+        self._place, self._file = place, open_text(place)
         self._first = True
         moment = datetime.fromtimestamp(header.now_ms / 1000, UTC)
         head: dict[str, Any] = {
@@ -41,7 +39,7 @@ class ProDocument:
         body = json.dumps(head, ensure_ascii=False, indent=2)
         self._file.write(body.removesuffix("\n}") + ',\n  "memories": [')
 
-    def write(self, window: RowWindow, ledger: LossTable) -> None:
+    def write(self, window: RowWindow) -> None:
         """Append some rows."""
         vectors = window.vectors or [None] * len(window.rows)
         for row, vector in zip(window.rows, vectors, strict=True):
@@ -49,10 +47,11 @@ class ProDocument:
             self._file.write(("\n" if self._first else ",\n") + "    " + text.replace("\n", "\n    "))
             self._first = False
 
-    def close(self) -> None:
+    def close(self) -> Sequence[Path]:
         """Finish the document."""
         self._file.write("]\n}\n" if self._first else "\n  ]\n}\n")
         self._file.close()
+        return (self._place,)
 
     def _memory(self, row: dict[str, Any], vector: bytes | None) -> dict[str, Any]:
         dialect = self._header.store.dialect
@@ -86,3 +85,33 @@ class ProDocument:
 def _short(value: float) -> float | int:
     """Whole numbers without a point, as JavaScript writes them."""
     return int(value) if value == int(value) and abs(value) < _WHOLE else value
+
+
+_PRO = frozenset(("id", "text", "category", "scope", "importance", "timestamp", "metadata"))
+
+
+def count_row_losses(memory: Memory, row: dict[str, Any], header: Header, ledger: LossTable) -> None:
+    """Count what the document has no place for."""
+    columns = header.store.dialect.columns
+    if memory.scope is None:
+        ledger.count("scope", "none: written as global, as the plugin does", 1, memory.id)
+    if columns.importance and row.get(columns.importance) is None:
+        ledger.count("importance", "not known: written as 0.7", 1, memory.id)
+    if columns.metadata and row.get(columns.metadata) is None:
+        ledger.count("metadata", "none: written as an empty object", 1, memory.id)
+    count_time(memory, row, header, ledger)
+    count_lifecycle(memory, row, header, ledger)
+    for name, value in row.items():
+        if name not in _PRO and name not in columns.known() and value is not None:
+            ledger.count(name, NO_PLACE, 1, memory.id)
+
+
+FORMAT = ExportFormat(
+    "json",
+    "memory-lancedb-pro's own export",
+    ProDocument,
+    20,
+    suffixes=(".json",),
+    losses=count_row_losses,
+    newest_first=True,
+)

@@ -6,13 +6,15 @@ Where fields were left out they are no whole rows, and do not say so: any progra
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from json.encoder import encode_basestring
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine.transfer.exporting.request import Header, RowWindow, open_text
+from memtui.engine.transfer.exporting.request import ExportFormat, Header, RowWindow, open_text
+from memtui.engine.transfer.exporting.rows import ROW_FIELDS
 from memtui.engine.transfer.readers.memtui import columns_of
-from memtui.engine.transfer.record import DIALECT, MAP, MASKED, MODEL, SCHEMA, VECTOR, LossTable, pack
+from memtui.engine.transfer.record import DIALECT, MAP, MASKED, MODEL, SCHEMA, VECTOR, pack
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -24,22 +26,17 @@ _HOLE = "\0"
 """Where a value goes: no JSON has it."""
 
 
-def open_writer(place: Path, header: Header) -> JsonLines:
-    """A writer to the file `place`."""
-    return JsonLines(place, header)
-
-
 class JsonLines:
     """One row a line; the vector, which is long, comes last."""
 
     def __init__(self, place: Path, header: Header) -> None:
-        self._file = open_text(place)
+        self._place, self._file = place, open_text(place)
         self._own = not header.left_out
         known = {"schema": SCHEMA, **frame(header)} if self._own else {}
         self._frame = {name: _dump(value) for name, value in known.items()}
         self._left_out = header.left_out
 
-    def write(self, window: RowWindow, ledger: LossTable) -> None:
+    def write(self, window: RowWindow) -> None:
         """Append some rows: the JSON of whole columns, put together line by line."""
         if not len(window):
             return
@@ -61,9 +58,10 @@ class JsonLines:
                 ends[row] += "," + found
         return ends
 
-    def close(self) -> None:
+    def close(self) -> Sequence[Path]:
         """Finish the file."""
         self._file.close()
+        return (self._place,)
 
 
 def _json(column: pa.ChunkedArray) -> list[str]:
@@ -98,3 +96,14 @@ def frame(header: Header) -> dict[str, Any]:
     if header.vectors and header.model:
         found[MODEL] = header.model
     return found
+
+
+FORMAT = ExportFormat(
+    "jsonl",
+    "JSON lines, with everything",
+    JsonLines,
+    10,
+    suffixes=(".jsonl", ".ndjson"),
+    words=("lines",),
+    choice=ROW_FIELDS,
+)

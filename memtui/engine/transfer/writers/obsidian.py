@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from memtui.engine.core.memory import Memory
 from memtui.engine.metadata.read import parse_object
-from memtui.engine.transfer.exporting.request import Header, RowWindow
+from memtui.engine.transfer.exporting.losses import count_columns, count_lifecycle, count_time
+from memtui.engine.transfer.exporting.request import ExportFormat, Header, RowWindow
 from memtui.engine.transfer.record import LossTable
 from memtui.engine.transfer.writers.markdown import UNDATED, day_of
 
@@ -29,18 +32,14 @@ _TITLE = 80
 _ODD = re.compile(r"[\x00-\x20<>:\"/\\|?*#^\[\]]+")
 
 
-def open_writer(place: Path, header: Header) -> Vault:
-    """A writer to the vault `place`."""
-    return Vault(place, header)
-
-
 class Vault:
     """Writes notes; one that is there with the same contents is left alone."""
 
     def __init__(self, place: Path, header: Header) -> None:
         self._root, self._header = place / ROOT, header
+        self._files: dict[Path, None] = {}
 
-    def write(self, window: RowWindow, ledger: LossTable) -> None:
+    def write(self, window: RowWindow) -> None:
         """Write some notes."""
         column = self._header.store.dialect.columns.importance
         for memory, row in zip(window.memories(self._header), window.rows, strict=True):
@@ -49,9 +48,11 @@ class Vault:
             path.parent.mkdir(parents=True, exist_ok=True)
             if not path.exists() or path.read_bytes() != data:
                 path.write_bytes(data)
+            self._files[path] = None
 
-    def close(self) -> None:
-        """Nothing is left open."""
+    def close(self) -> Sequence[Path]:
+        """Return the notes; nothing is left open."""
+        return tuple(self._files)
 
 
 def name_of(memory: Memory) -> str:
@@ -80,3 +81,19 @@ def note(memory: Memory, importance: float | None) -> str:
     ]
     first = memory.raw_text.strip().split("\n", 1)[0][:_TITLE].strip()
     return "---\n" + "\n".join(lines) + f"\n---\n# {first}\n\n{memory.raw_text}\n"
+
+
+def count_row_losses(memory: Memory, row: dict[str, Any], header: Header, ledger: LossTable) -> None:
+    """Count what a note does not say of a memory."""
+    if memory.raw_text != memory.raw_text.replace("\r\n", "\n").replace("\r", "\n"):
+        ledger.count("text", "carriage returns become line feeds", 1, memory.id)
+    if memory.scope is None:
+        ledger.count("scope", "none: written as global", 1, memory.id)
+    count_time(memory, row, header, ledger)
+    count_lifecycle(memory, row, header, ledger)
+    count_columns(memory, header, ledger)
+
+
+FORMAT = ExportFormat(
+    "obsidian", "notes for an Obsidian vault", Vault, 60, words=("vault",), losses=count_row_losses
+)

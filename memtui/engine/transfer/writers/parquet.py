@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from memtui.engine.transfer.exporting.request import Header, RowWindow
-from memtui.engine.transfer.record import MASKED, PARQUET_MARK, LossTable
+from memtui.engine.transfer.exporting.request import ExportFormat, Header, RowWindow
+from memtui.engine.transfer.exporting.rows import ROW_FIELDS
+from memtui.engine.transfer.record import MASKED, PARQUET_MARK
 from memtui.engine.transfer.writers.jsonl import frame
-
-
-def open_writer(place: Path, header: Header) -> ParquetWriter:
-    """A writer to the file `place`."""
-    return ParquetWriter(place, header)
 
 
 class ParquetWriter:
@@ -23,7 +20,7 @@ class ParquetWriter:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        store = header.store
+        self._place, store = place, header.store
         vector = store.dialect.columns.vector
         gone = header.left_out | (set() if header.vectors else {vector})
         kept = [field for field in store.schema if field.name not in gone]
@@ -31,16 +28,17 @@ class ParquetWriter:
         self._schema = pa.schema([*kept, pa.field(MASKED, pa.bool_())], metadata=mark)
         self._file: Any = pq.ParquetWriter(str(place), self._schema, compression="zstd")
 
-    def write(self, window: RowWindow, ledger: LossTable) -> None:
+    def write(self, window: RowWindow) -> None:
         """Append some rows."""
         import pyarrow as pa
 
         table = window.table.append_column(MASKED, pa.array(window.masked, pa.bool_()))
         self._file.write_table(table.select(self._schema.names).cast(self._schema))
 
-    def close(self) -> None:
+    def close(self) -> Sequence[Path]:
         """Finish the file."""
         self._file.close()
+        return (self._place,)
 
 
 def in_words(file: Path) -> str:
@@ -49,3 +47,14 @@ def in_words(file: Path) -> str:
 
     rows = pq.read_table(str(file)).to_pylist()
     return "\n".join("".join(f"{name} = {value!r}\n" for name, value in row.items()) for row in rows)
+
+
+FORMAT = ExportFormat(
+    "parquet",
+    "a table with everything, for other programs",
+    ParquetWriter,
+    40,
+    suffixes=(".parquet",),
+    choice=ROW_FIELDS,
+    in_words=in_words,
+)

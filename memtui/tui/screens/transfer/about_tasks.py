@@ -15,9 +15,9 @@ _NAME_CELLS = 15
 
 
 def _writes() -> Facts:
-    from memtui.engine.transfer import EXPORT_TITLES
+    from memtui.engine.transfer import EXPORT_FORMATS
 
-    return tuple(EXPORT_TITLES.items())
+    return tuple((each.name, each.title) for each in EXPORT_FORMATS)
 
 
 def about_task(task: TaskEntry, width: int, glyphs: Glyphs) -> list[Row]:

@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from memtui.engine import CancelToken, ListQuery, Memory, MemtuiError, counted, one_line, transfer
 from memtui.engine.transfer import (
-    CHOOSABLE,
     EXPORT_FORMATS,
-    EXPORT_TITLES,
     ExportRequest,
-    fields_of,
+    export_format,
     left_out,
     parse_fields,
 )
@@ -24,7 +22,6 @@ from memtui.tui.paint.cells import tilde
 from memtui.tui.screens.transfer import import_source_view
 from memtui.tui.screens.transfer.export_view import (
     SHOWN,
-    SUFFIX,
     ExportState,
     Run,
     form_rows,
@@ -151,20 +148,20 @@ def write(run: Run) -> None:
 
 def form(run: Run) -> tuple[FormField[ExportState], ...]:
     """What can be decided about the form."""
-    format = run.state.format
+    form = export_format(run.state.format)
     fields: list[FormField[ExportState]] = [
         FormField(
             "format",
             "form",
-            EXPORT_TITLES[format],
+            form.title,
             kind="choice",
-            default=format,
+            default=form.name,
             title="Form",
-            options=[Option(name, name, EXPORT_TITLES[name]) for name in EXPORT_FORMATS],
+            options=[Option(each.name, each.name, each.title) for each in EXPORT_FORMATS],
             take=lambda run, name: attempt(run, format=name, place="", fields=""),
         )
     ]
-    if format in CHOOSABLE:
+    if form.choice is not None:
         fields.append(
             FormField(
                 "fields",
@@ -172,11 +169,11 @@ def form(run: Run) -> tuple[FormField[ExportState], ...]:
                 "beside id and text",
                 none="all",
                 title="Fields",
-                hint=f"With commas, from {', '.join(fields_of(run.engine.store, format))}. - is all.",
+                hint=f"With commas, from {', '.join(form.choice.there(run.engine.store))}. - is all.",
                 take=take_fields,
             )
         )
-    if format in SUFFIX:
+    if not form.folder:
         fields.append(switch("vectors", "vectors", "float32, exact"))
     fields.append(switch("mask", "mask secrets", "passwords and keys"))
     fields.append(switch("redact", "without texts", "shape and numbers alone"))
@@ -191,7 +188,7 @@ def switch(name: str, label: str, meaning: str) -> FormField[ExportState]:
 def take_fields(run: Run, text: str) -> None:
     """Take a list of fields, if the form has them."""
     try:
-        left_out(run.engine.store, run.state.format, parse_fields(text))
+        left_out(run.engine.store, export_format(run.state.format), parse_fields(text))
     except MemtuiError as error:
         run.frame.flash(str(error), "error")
     else:
@@ -301,7 +298,7 @@ def name_of(state: ExportState) -> str:
     named = state.scopes[0] if state.scopes is not None and len(state.scopes) == 1 else ""
     words = (named or "").rpartition(":")[2] or ("" if state.ids or ":" in state.filter else state.filter)
     plain = "-".join(re.findall(r"\w+", words.casefold()))[:40]
-    return f"{plain or 'memories'}{SUFFIX.get(state.format, '')}"
+    return f"{plain or 'memories'}{(*export_format(state.format).suffixes, '')[0]}"
 
 
 def to_place(run: Run) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from textual.content import Content
 
 from memtui.engine import Memory, MemtuiError, clean, counted, one_line
-from memtui.engine.transfer import EXPORT_TITLES, FOLDERS
+from memtui.engine.transfer import export_format
 from memtui.tui.paint.cells import crop, fit, right, tilde
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import date, full, size
@@ -32,8 +32,6 @@ from memtui.tui.wizard.wizard import Heading, TaskRun
 if TYPE_CHECKING:
     from memtui.engine.transfer import Exported, FileStart, GivenPath, PastExport
 
-
-SUFFIX = {"jsonl": ".jsonl", "json": ".json", "csv": ".csv", "parquet": ".parquet"}
 
 SHOWN = 100
 
@@ -192,8 +190,8 @@ def place_rows(run: Run, panel: str, width: int, height: int) -> Sequence[Row]:
         return [*new, *begun, *([heading_row("WRITTEN LATELY"), *lately] if lately else [])]
     if state.pace.phases:
         return pace_rows(state.pace, width, glyphs, running=run.busy("run"))
-    there = path.exists() and not (path.is_dir() and state.format in FOLDERS)
-    form = f"{state.format}: {EXPORT_TITLES[state.format]}"
+    there = path.exists() and not (path.is_dir() and export_format(state.format).folder)
+    form = f"{state.format}: {export_format(state.format).title}"
     weight = "measuring" if state.bytes is None else f"about {size(state.bytes)}"
     vectors = ", with vectors" if state.vectors else ""
     rows = [
@@ -256,7 +254,7 @@ def what_heading(run: Run, panel: str) -> Heading:
 
 def place_heading(run: Run, panel: str) -> Heading:
     """The words in the frames of the third step."""
-    what = "a folder" if run.state.format in FOLDERS else "a file"
+    what = "a folder" if export_format(run.state.format).folder else "a file"
     names = {"line": Heading("Write to", what, "{path.complete} completes"), "a": Heading("Folder")}
     return names.get(panel, Heading("Export", "writing" if run.busy("run") else "not begun"))
 
