@@ -141,7 +141,7 @@ def warning(message: str) -> None:
 
 def tell_wait(stage: StageSummary) -> None:
     """Print to standard error what an answer waits for, before it is there: to be given to a recall."""
-    if stage.begins:
+    if stage.begins and not stage.n_out:  # once, as it begins
         warning(stage.note)
 
 

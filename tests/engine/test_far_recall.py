@@ -12,6 +12,7 @@ from lancedb.index import IvfFlat
 
 from memtui.engine import RecallRequest
 from memtui.engine.explain.radar import find_disagreements
+from memtui.engine.explain.word_tree import keyword_tree
 from memtui.engine.recall.answer import recall
 from memtui.engine.recall.context import RecallContext
 from memtui.engine.recall.record import Trace
@@ -145,6 +146,17 @@ def test_what_is_looked_for_beside_an_answer_reads_no_vector_again(
     assert (nothing.num_rows, nothing.column_names) == (0, theirs.column_names)
     mark = len(proxy.passed)
     assert far.vector_search(vector, k=12, columns=["vector"]).num_rows == 12
+    assert of_rows(proxy.since(mark)) == []
+
+
+def test_what_is_told_of_every_candidate_reads_no_row_again(proxy: CountingProxy) -> None:
+    """The keyword tree of each looked for its row id in the whole table: a hundred passes over the network."""
+    trace = asked(opened(proxy, "plain"), "weirage gauging spans", 1)
+    assert len(trace.pool.bm25) > 5
+    keyword_tree(trace, next(iter(trace.pool.bm25.values())).row.id)  # words are counted once for a version
+    mark = len(proxy.passed)
+    trees = [keyword_tree(trace, hit.row.id) for hit in trace.pool.bm25.values()]
+    assert all(tree is not None and tree.adds_up for tree in trees)
     assert of_rows(proxy.since(mark)) == []
 
 

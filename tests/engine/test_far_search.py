@@ -70,7 +70,10 @@ def test_what_a_question_waits_for_is_said_before_and_can_be_stopped(monkeypatch
         assert not store.pin().holds_vectors
         heard.clear()
         recall(asked, RecallContext(store, NOW_MS, None), on_stage=heard.append)
-        assert [each.begins for each in heard].index(True) == 0
+        told_of = [each for each in heard if each.begins]
+        assert told_of == heard[: len(told_of)]
+        assert [each.n_out for each in told_of] == sorted(each.n_out for each in told_of)
+        assert {each.n_in for each in told_of} == {1_000}
         assert store.pin().holds_vectors
         heard.clear()
         recall(asked, RecallContext(store, NOW_MS, None), on_stage=heard.append)

@@ -7,9 +7,11 @@ from typing import Any
 
 from memtui.engine import MemtuiError, RecallRequest
 from memtui.engine.recall.request import UNSET
+from memtui.engine.recall.trace import FETCH, StageSummary
 from memtui.tui.screens.recall import state as reduce
 from memtui.tui.screens.recall.state import Form, RecallState
 from memtui.tui.trace.options import tried_words
+from memtui.tui.trace.stages import waits
 from tests.tui.traces import STAGES, made, missed, recorded
 
 ASKED = RecallState(form=Form(query="deploy window", recipe="pro/agent"))
@@ -56,6 +58,23 @@ def test_while_it_runs_the_old_answer_stays_and_stages_gather() -> None:
     assert state.stages == ()
     state = reduce.add_stage(reduce.add_stage(state, STAGES[0]), STAGES[1])
     assert [stage.name for stage in state.stages] == ["vector_ranked", "bm25_ranked"]
+
+
+def test_what_is_fetched_stands_once_and_grows() -> None:
+    state = reduce.submit(answered(made()))
+    begins = StageSummary(
+        FETCH, "fetch vectors", "operation", 100_000, 0, 0.0, note="fetching 100,000 vectors"
+    )
+    state = reduce.add_stage(state, begins)
+    assert (state.waits, state.fetched) == ("fetching 100,000 vectors", None)
+    for done in (8_192, 41_000):
+        state = reduce.add_stage(state, replace(begins, n_out=done))
+    assert len(state.stages) == 1
+    assert state.fetched is not None
+    assert state.fetched.fraction == 0.41
+    assert waits(state.stages[0]) == "fetching 100,000 vectors, 41% so far"
+    state = reduce.add_stage(state, STAGES[0])
+    assert [stage.name for stage in state.stages] == [FETCH, "vector_ranked"]
 
 
 def test_an_answer_selects_its_first_result_or_keeps_the_selected_one() -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from memtui.engine.catalog.text_search import index_tokens
 from memtui.engine.explain.variation import memory_of
+from memtui.engine.recall.far_rows import row_id_of
 from memtui.engine.store.agent_words import bm25
 
 if TYPE_CHECKING:
@@ -75,8 +76,7 @@ def keyword_tree(trace: Trace, memory_id: str) -> KeywordTree | None:
     if hit is None or not raw:
         return None
     pin = memory_of(trace).pin
-    row = pin.rows_by_id([memory_id], [pin.dialect.columns.id])
-    row_id = int(row.column("_rowid")[0].as_py()) if row.num_rows else -1
+    row_id = row_id_of(pin, memory_id)
     adds = sorted((hit.inputs.get("words") or {}).items(), key=lambda each: -each[1])
     if not adds:
         return _counted(trace, pin, row_id, float(raw))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from memtui.engine.core.progress import CancelToken
+from memtui.engine.core.progress import CancelToken, Progress
 from memtui.engine.recall.context import RecallContext
 from memtui.engine.recall.io_cache import IoCache
 from memtui.engine.recall.recipes.registry import recipe_named
@@ -34,10 +34,16 @@ def recall(
     request, asker = recipe.asker(request, context)
     outside = _counting(request, outside or context.outside(request.table_version))
     if waits := _waits_for(request, context, outside) if outside.asks else "":
+        fetching = StageSummary(FETCH, "fetch vectors", "operation", outside.pin.rows, 0, 0.0, note=waits)
+
+        def fetched(progress: Progress) -> None:
+            if on_stage is not None:
+                on_stage(replace(fetching, n_in=progress.total, n_out=progress.done))
+
         if on_stage is not None:
-            on_stage(StageSummary(FETCH, "fetch vectors", "operation", outside.pin.rows, 0, 0.0, note=waits))
+            on_stage(fetching)
         if recipe.searches_held_vectors and outside.pin.vectors_in_memory:
-            all_vectors(outside.pin, None, cancel)
+            all_vectors(outside.pin, fetched, cancel)
     with outside.stopped_by(cancel):
         trace = recipe.run(request, context, outside, on_stage, cancel)
     warnings = (*trace.warnings, *_far_search(outside, fetched=bool(waits)))

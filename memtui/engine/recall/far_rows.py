@@ -87,6 +87,12 @@ class FarRows:
             ]
             return pa.concat_tables(found) if found else self._pin.rows_by_id([], self._pin.row_columns)
 
+    def row_id(self, memory_id: str) -> int:
+        """The row id of a memory, -1 where it is not there."""
+        with self._lock:
+            self._have([memory_id])
+            return self._row_ids.get(memory_id, -1)
+
     @property
     def _columns(self) -> list[str]:
         vector = self._vector
@@ -155,6 +161,14 @@ class FarRows:
 def far_rows(pin: Snapshot) -> FarRows:
     """The rows of this version, which is on object storage, that were read so far."""
     return pin.derived(("far rows",), lambda: FarRows(pin))
+
+
+def row_id_of(pin: Snapshot, memory_id: str) -> int:
+    """The row id of a memory, -1 where it is not there; of a version far away from what was read already."""
+    if pin.on_object_storage:
+        return far_rows(pin).row_id(memory_id)
+    found = pin.rows_by_id([memory_id], [pin.dialect.columns.id])
+    return int(found.column("_rowid")[0].as_py()) if found.num_rows else -1
 
 
 def whole_rows(pin: Snapshot, ids: Sequence[str]) -> pa.Table:

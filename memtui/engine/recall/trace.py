@@ -40,12 +40,12 @@ class StageSummary:
 
     @property
     def begins(self) -> bool:
-        """Whether it is told before it is done: `note` says what the answer waits for."""
+        """Whether it is told before it is done: `note` says what the answer waits for, `n_out` how much is there."""
         return self.name == FETCH
 
 
 OnStage = Callable[[StageSummary], None]
-"""Told of every stage as it ends, and before that of what takes long (`StageSummary.begins`)."""
+"""Told of every stage as it ends; before that, and again as it goes on, of what takes long (`StageSummary.begins`)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,7 +78,13 @@ def stage_style(name: str, kind: str = "score") -> str:
 
 def told_waits(report: Callable[[str], None]) -> Callable[[StageSummary], None]:
     """What hears the stages of a recall, and reports in words what its answer waits for."""
-    return lambda stage: report(stage.note) if stage.begins else None
+    return lambda stage: report(waits(stage)) if stage.begins else None
+
+
+def waits(stage: StageSummary) -> str:
+    """What an answer waits for, with how much of it is there: "fetching 100,000 vectors (102 MB) ..., 41% so far"."""
+    share = stage.n_out / stage.n_in if stage.n_in else 0.0
+    return f"{stage.note}, {share:.0%} so far" if stage.n_out else stage.note
 
 
 def stage_title(stage: StageSummary) -> str:

@@ -260,7 +260,8 @@ class RecallScreen(BaseScreen):
             if (
                 summary.begins and self.state.trace is not None
             ):  # an older answer stands where it would be said
-                self.flash(f"{summary.note}; {host(self).keys.cap('recall.back')} stops", "note")
+                said = stages.waits(summary)
+                self.flash(f"{said}; {host(self).keys.cap('recall.back')} stops", "note")
 
     def _have_answer(self, trace: Trace) -> None:
         self.state = reduce.finish(self.state, trace)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from dataclasses import fields as dataclass_fields
 from typing import TYPE_CHECKING, Any, Literal
 
-from memtui.engine import UNSET, RecallRequest, one_line, with_values
+from memtui.engine import UNSET, Progress, RecallRequest, one_line, with_values
 
 if TYPE_CHECKING:
     from memtui.engine import MemtuiError, StageSummary, Trace, WordsMet
@@ -98,6 +98,13 @@ class RecallState:
         """What the question waits for, where that takes long; empty otherwise."""
         running = self.stages if self.phase == "running" else ()
         return next((stage.note for stage in running if stage.begins), "")
+
+    @property
+    def fetched(self) -> Progress | None:
+        """How much is there of what the question waits for; None while nothing is."""
+        running = self.stages if self.phase == "running" else ()
+        found = next((stage for stage in running if stage.begins and stage.n_out), None)
+        return None if found is None else Progress("fetching", found.n_out, found.n_in, "vectors")
 
     @property
     def stale(self) -> bool:
@@ -199,8 +206,9 @@ def submit(state: RecallState) -> RecallState:
 
 
 def add_stage(state: RecallState, stage: StageSummary) -> RecallState:
-    """One more stage of the running recall has finished."""
-    return replace(state, stages=(*state.stages, stage))
+    """One more stage of the running recall has finished, or one that takes long has gone on."""
+    before = state.stages[:-1] if stage.begins and state.stages and state.stages[-1].begins else state.stages
+    return replace(state, stages=(*before, stage))
 
 
 def finish(state: RecallState, trace: Trace) -> RecallState:

@@ -94,7 +94,7 @@ def results_state(state: RecallState, session: Session, recipes: Sequence[Recipe
 def asking(state: RecallState) -> State:
     """A question is being answered; what takes long of it is said before it is done, with the way to stop."""
     facts = (("waits for", state.waits), ("stop", "{recall.back}")) if state.waits else ()
-    return State("loading", "asking", facts, skeleton=True)
+    return State("loading", "asking", facts, progress=state.fetched, skeleton=True)
 
 
 def _no_store(session: Session) -> State:
