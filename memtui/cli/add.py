@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
     fields = {name: value for name, value in known.items() if value is not None}
     engine = open_for(args, writable=not args.dry_run)
     if not args.dry_run and args.break_lock:
-        engine.curate.break_abandoned_lock()
+        engine.write_state.break_abandoned_lock()
     engine.load_catalog()
     rules_off = frozenset(part.strip() for part in (args.allow or "").split(",") if part.strip())
     with as_source([{"text": text, **fields} for text in texts if text.strip()]) as source:

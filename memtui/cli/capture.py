@@ -103,7 +103,7 @@ def run(args: argparse.Namespace) -> int:
     conversations = read_source(args.sources[0], args.format)
     engine = open_for(args, writable=not args.dry_run)
     if args.break_lock and not args.dry_run:
-        engine.curate.break_abandoned_lock()
+        engine.write_state.break_abandoned_lock()
     documents, waiting = [], 0
     with asking(args, engine, args.recipe) as chat:
         for conversation in conversations:
@@ -117,7 +117,7 @@ def run(args: argparse.Namespace) -> int:
                 record(Path(args.record), request, trace, seen)
             entry = None
             if not args.dry_run:
-                outcome = commit(trace, engine.store, engine.curate, confirmed=args.yes)
+                outcome = commit(engine, trace, confirmed=args.yes)
                 entry = outcome.entry
                 for note in outcome.warnings:
                     warning(note)

@@ -169,7 +169,7 @@ def _patient(args: argparse.Namespace, now_ms: int) -> tuple[Patient, Engine | N
             raise error from None
         return outside, None
     if writable and args.break_lock:
-        engine.curate.break_abandoned_lock()
+        engine.write_state.break_abandoned_lock()
     patient = patient_of(
         engine, now_ms=now_ms, questions=lambda: _own_questions(engine), parts=args.parts or ""
     )

@@ -13,7 +13,7 @@ from memtui.cli.memory_changes import (
     chosen_ids,
     open_to_change,
 )
-from memtui.engine import UsageError
+from memtui.engine import UsageError, changes
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
         if len(ids) != 1:
             raise UsageError("The editor takes one memory at a time.", fix="Name one id.")
         given["text"] = edited_text(engine.get(ids[0]).raw_text, os.environ)
-    planned = engine.curate.edit(ids, given, reason=args.reason, in_place=args.in_place)
+    planned = changes.plan_edit(engine, ids, given, reason=args.reason, in_place=args.in_place)
     return carry_out(engine, planned, args)
 
 

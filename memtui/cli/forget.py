@@ -12,7 +12,7 @@ from memtui.cli.memory_changes import (
     chosen_ids,
     open_to_change,
 )
-from memtui.engine import Engine, UsageError
+from memtui.engine import Engine, UsageError, changes
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,9 +46,12 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("--past keeps the memories; --hard deletes them.", fix="Give one of them.")
     engine = open_to_change(args)
     if args.past:
-        return carry_out(engine, engine.curate.past(_ids(engine, args), drop_names=args.drop_names), args)
+        return carry_out(
+            engine, changes.plan_past(engine, _ids(engine, args), drop_names=args.drop_names), args
+        )
     ids = _ids(engine, args)
-    planned = engine.curate.forget(
+    planned = changes.plan_forget(
+        engine,
         ids,
         hard=args.hard,
         shrink=args.shrink_history,
@@ -69,9 +72,9 @@ def _ids(engine: Engine, args: argparse.Namespace) -> list[str]:
             found += chosen_ids(engine, argparse.Namespace(ids=[each], where=None))
         except UsageError:
             if args.past:
-                if each not in engine.curate.past([each]).ids:
+                if each not in changes.plan_past(engine, [each]).ids:
                     raise
-            elif not engine.curate.history(each):
+            elif not engine.write_state.journal.of_memory(each):
                 raise
             found.append(each)
     return found or chosen_ids(engine, args)

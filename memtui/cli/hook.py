@@ -67,7 +67,7 @@ def _played(args: argparse.Namespace) -> int:
         print_json({"event": event.name, "agent": event.agent, "written": 0, "note": note}, compact=True)
         return 0
     engine = open_for(args, writable=args.rw)
-    engine.curate.client = f"hook:{event.agent}"
+    engine.write_state.client = f"hook:{event.agent}"
     try:
         with asking(args, engine, "pro") as chat:
             place = Path(args.workspace or ".").resolve()

@@ -124,7 +124,7 @@ def _import(request: ImportRequest, args: argparse.Namespace) -> int:
     engine = open_for(args, writable=not args.dry_run)
     if not args.dry_run:
         if args.break_lock:
-            engine.curate.break_abandoned_lock()
+            engine.write_state.break_abandoned_lock()
         for sentence in transfer.settle_imports(engine):
             warning(sentence)
     engine.load_catalog()

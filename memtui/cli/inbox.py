@@ -7,7 +7,7 @@ import argparse
 from memtui.cli.memory_changes import add_safety_arguments
 from memtui.cli.open_store import open_for
 from memtui.cli.output import print_json, print_table, print_text, warning
-from memtui.engine import UsageError, one_line
+from memtui.engine import UsageError, changes, one_line
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
         return 0
     entry = None
     if planned is not None:
-        outcome = engine.curate.apply(planned, confirmed=args.yes)
+        outcome = changes.apply(engine, planned, confirmed=args.yes)
         entry = outcome.entry
         for note in outcome.warnings:
             warning(note)

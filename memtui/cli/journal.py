@@ -9,7 +9,7 @@ from memtui.cli.memory_changes import carry_out, without_secrets
 from memtui.cli.open_store import open_for
 from memtui.cli.output import print_json, print_table, print_text, warning
 from memtui.cli.show import moment
-from memtui.engine import UsageError, veiled
+from memtui.engine import UsageError, changes, veiled
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,9 +35,10 @@ def run(args: argparse.Namespace) -> int:
     if args.leave is not None:
         return _leave(args)
     engine = open_for(args)
-    interrupted = engine.curate.interrupted()
+    interrupted = changes.find_interrupted(engine)
     if args.entry is not None:
-        entry, rows = engine.curate.entry(args.entry)
+        journal = engine.write_state.journal
+        entry, rows = journal.entry(args.entry), journal.rows(args.entry)
         shown = [
             {"id": row.id, "op": row.op, "before": dict(row.before), "after": dict(row.after)} for row in rows
         ]
@@ -50,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
                 for field in dict.fromkeys((*row.before, *row.after)):
                     print_text(veiled(f"      {field}: {row.before.get(field)} -> {row.after.get(field)}"))
         return 0
-    entries = engine.curate.journal(args.limit)
+    entries = engine.write_state.journal.entries(limit=args.limit)
     if args.json:
         left = {each.entry.entry: each.found.value for each in interrupted}
         rows_json = [
@@ -74,9 +75,9 @@ def run(args: argparse.Namespace) -> int:
 
 def _leave(args: argparse.Namespace) -> int:
     engine = open_for(args)
-    found = {each.entry.entry: each for each in engine.curate.interrupted()}
+    found = {each.entry.entry: each for each in changes.find_interrupted(engine)}
     if not args.dry_run:
-        engine.curate.leave(args.leave)
+        changes.leave_entry(engine, args.leave)
     state = found[args.leave].found.value if args.leave in found else "not known"
     if args.json:
         print_json({"entry": args.leave, "found": state, "left": not args.dry_run})
@@ -88,6 +89,6 @@ def _leave(args: argparse.Namespace) -> int:
 
 def _finish(args: argparse.Namespace) -> int:
     engine = open_for(args, writable=not args.dry_run)
-    engine.curate.interrupted()
-    planned = engine.curate.finishing(args.finish)
-    return carry_out(engine, planned, args, partial(engine.curate.finish, args.finish))
+    changes.find_interrupted(engine)
+    planned = changes.plan_finish(engine, args.finish)
+    return carry_out(engine, planned, args, partial(changes.finish_entry, engine, args.finish))

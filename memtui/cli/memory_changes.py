@@ -15,6 +15,7 @@ from memtui.engine import (
     History,
     RefusedError,
     UsageError,
+    changes,
     counted,
     dump_json,
     explain,
@@ -74,10 +75,10 @@ def open_to_change(args: argparse.Namespace) -> Engine:
     """The engine, writable unless this is a dry run; what was interrupted earlier is said first."""
     check_effect_argument(args)
     engine = open_for(args, writable=not args.dry_run)
-    for left in engine.curate.interrupted():
+    for left in changes.find_interrupted(engine):
         warning(left.sentence)
     if args.break_lock and not args.dry_run:
-        engine.curate.break_abandoned_lock()
+        engine.write_state.break_abandoned_lock()
     return engine
 
 
@@ -125,7 +126,7 @@ def carry_out(
             print_effect(effect)
         return 0
     try:
-        outcome = do(confirmed=args.yes) if do else engine.curate.apply(planned, confirmed=args.yes)
+        outcome = do(confirmed=args.yes) if do else changes.apply(engine, planned, confirmed=args.yes)
     except RefusedError as refused:
         conflicts = refused.conflicts if isinstance(refused, ConflictError) else planned.conflicts
         if args.json:

@@ -11,6 +11,7 @@ from memtui.cli.memory_changes import (
     chosen_ids,
     open_to_change,
 )
+from memtui.engine import changes
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,5 +34,5 @@ def run(args: argparse.Namespace) -> int:
     args.where = None
     ids = chosen_ids(engine, args)
     survivor = engine.get(args.into).id if args.into else None
-    planned = engine.curate.merge(ids, survivor=survivor, text=args.text, losers=args.losers)
+    planned = changes.plan_merge(engine, ids, survivor=survivor, text=args.text, losers=args.losers)
     return carry_out(engine, planned, args)

@@ -8,7 +8,7 @@ from memtui.cli.memory_changes import add_effect_argument, add_safety_arguments,
 from memtui.cli.open_store import open_for
 from memtui.cli.output import print_json, print_table, print_text
 from memtui.cli.show import moment
-from memtui.engine import Engine, UsageError
+from memtui.engine import Engine, UsageError, changes
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,8 +24,10 @@ def run(args: argparse.Namespace) -> int:
         return _list(args)
     engine = open_to_change(args)
     engine.load_catalog()
-    deleted = [each.id for each in engine.curate.trash()]
-    return carry_out(engine, engine.curate.restore([_id(engine, each, deleted) for each in args.ids]), args)
+    deleted = [each.id for each in changes.deleted_memories(engine)]
+    return carry_out(
+        engine, changes.plan_restore(engine, [_id(engine, each, deleted) for each in args.ids]), args
+    )
 
 
 def _id(engine: Engine, word: str, deleted: list[str]) -> str:
@@ -41,7 +43,7 @@ def _id(engine: Engine, word: str, deleted: list[str]) -> str:
 
 def _list(args: argparse.Namespace) -> int:
     engine = open_for(args)
-    trash = engine.curate.trash()
+    trash = changes.deleted_memories(engine)
     if args.json:
         print_json({"total": len(trash), "rows": [each.as_json() for each in trash]})
         return 0

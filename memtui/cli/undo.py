@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from memtui.cli.memory_changes import add_effect_argument, add_safety_arguments, carry_out, open_to_change
+from memtui.engine import changes
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,5 +26,5 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Undo, or redo."""
     engine = open_to_change(args)
-    plan = engine.curate.redo if args.redo else engine.curate.undo
-    return carry_out(engine, plan(args.entry, forced=args.force), args)
+    plan = changes.plan_redo if args.redo else changes.plan_undo
+    return carry_out(engine, plan(engine, args.entry, forced=args.force), args)

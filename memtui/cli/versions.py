@@ -12,7 +12,7 @@ from memtui.cli.open_store import open_for, wall_clock
 from memtui.cli.output import print_json, print_table, print_text, warning
 from memtui.cli.progress import shown
 from memtui.cli.show import moment
-from memtui.engine import Engine, RefusedError, UsageError, counted
+from memtui.engine import Engine, RefusedError, UsageError, changes, counted
 
 if TYPE_CHECKING:
     from memtui.engine.health import NamedVersion, RowChange, VersionNames
@@ -121,7 +121,7 @@ def _list(args: argparse.Namespace) -> int:
         lines = time_line(
             engine.store,
             files,
-            journal=engine.curate.journal(),
+            journal=engine.write_state.journal.entries(),
             names={each.version: each.name for each in kept},
             last=args.last,
             fold=not args.all,
@@ -160,12 +160,12 @@ def _held(name: NamedVersion) -> str:
 def _name(args: argparse.Namespace) -> int:
     engine = open_for(args, writable=not args.dry_run)
     if args.break_lock and not args.dry_run:
-        engine.curate.break_abandoned_lock()
+        engine.write_state.break_abandoned_lock()
     number, names = _number(engine, str(args.version)), _names(engine)
     planned = names.plan(number, " ".join(args.words))
     outcome = None
     if planned.asides and not args.dry_run:
-        outcome = engine.curate.apply(planned, confirmed=args.yes)
+        outcome = changes.apply(engine, planned, confirmed=args.yes)
     entry = None if outcome is None else outcome.entry
     for note in () if outcome is None else outcome.warnings:
         warning(note)
@@ -213,7 +213,9 @@ def _restore(args: argparse.Namespace) -> int:
     column = engine.store.dialect.columns.id
     scanned = engine.store.pin(number).scan([column])
     there = [str(each) for batch in scanned for each in batch.column(0).to_pylist() if each is not None]
-    return carry_out(engine, engine.curate.bring_back(number, [_id(each, there) for each in args.ids]), args)
+    return carry_out(
+        engine, changes.plan_bring_back(engine, number, [_id(each, there) for each in args.ids]), args
+    )
 
 
 def _pin(args: argparse.Namespace) -> int:
@@ -340,7 +342,7 @@ def _whole(args: argparse.Namespace, engine: Engine, number: int) -> int:
             fix="Name the ids to bring back, or repeat with --yes; nothing was changed.",
         )
     receipt = maintain(
-        engine.store, engine.curate.applier, steps,
+        engine.store, engine.write_state.applier, steps,
         confirmed=True, planned_on=planned.newest, ask=before_and_after(args, engine),
     )  # fmt: skip
     if args.json:

@@ -15,7 +15,7 @@ from memtui.engine.core.text import clean, counted, time_span, unbroken
 if TYPE_CHECKING:
     from memtui.engine.cases.case import CaseBook
     from memtui.engine.catalog.types import Facets, Finding, ListQuery, ListView, Stats, StoreInfo
-    from memtui.engine.changes.apply import ConflictError
+    from memtui.engine.changes.applier import ConflictError
     from memtui.engine.changes.change_set import Change, ChangeSet, Conflict, Outcome
     from memtui.engine.changes.fields import LONGEST_TEXT, Field
     from memtui.engine.changes.journal import EntryRow, JournalEntry
@@ -170,7 +170,7 @@ __getattr__ = lazy_names(
         "Comparison": "memtui.engine.explain.comparison",
         "ConfigError": "memtui.engine.core.errors",
         "Conflict": "memtui.engine.changes.change_set",
-        "ConflictError": "memtui.engine.changes.apply",
+        "ConflictError": "memtui.engine.changes.applier",
         "Crossing": "memtui.engine.lifecycle.tier_plan",
         "DamagedStoreError": "memtui.engine.core.errors",
         "DecayKnob": "memtui.engine.lifecycle.settings",

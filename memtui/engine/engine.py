@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from memtui.engine.capture.recipes.base import CaptureContext
     from memtui.engine.catalog.catalog import Catalog
     from memtui.engine.catalog.similar import Neighbour
-    from memtui.engine.changes.curator import Curator
     from memtui.engine.changes.fields import Field
+    from memtui.engine.changes.write_state import WriteState
     from memtui.engine.discovery.target import NamesStore, Target
     from memtui.engine.discovery.types import FoundStore
     from memtui.engine.lifecycle.reading import Reading
@@ -58,7 +58,7 @@ def open_engine(
 
     `settings` may name the store where `target` does not. `columns` maps roles to column names for tables of
     other programs. `embedding` overrides what the store's agent uses. `timer` (seconds) measures durations.
-    `writable` lets `Engine.curate` apply changes, journalled below `state`, memtui's state folder.
+    `writable` lets `memtui.engine.changes` apply what it plans, journalled below `state`, memtui's state folder.
     Opening never writes. Raises StoreNotFoundError, UnknownDialectError, DamagedStoreError or UsageError, each
     with what to do.
     """
@@ -86,6 +86,7 @@ def open_engine(
 class Engine:
     """An opened store. Reads may come from several threads; the catalog is swapped whole, never changed.
 
+    `embedder` makes the vectors in place of what the configuration names; `new_id` makes the ids of new memories.
     `close` it, or use it in a `with` block, before the same store is opened again.
     """
 
@@ -101,13 +102,17 @@ class Engine:
         writable: bool = False,
         state: Path | None = None,
         resolve: Callable[[str], Target] | None = None,
+        embedder: Embedder | NoEmbedder | None = None,
+        new_id: Callable[[], str] = lambda: str(uuid.uuid4()),
     ) -> None:
         self._store = store
         self._now = now
         self._timer = timer
         self._environ = environ or {}
         self._writable, self._state = writable, state
-        self._resolve, self._embedding = resolve, embedding
+        self._resolve, self._embedding, self._given_embedder = resolve, embedding, embedder
+        self.new_id = new_id
+        """What makes the ids of new memories."""
         self._target = target
         self._found = target.found if target else None
         self._elsewhere = ""
@@ -121,7 +126,7 @@ class Engine:
     def _configured_embedder(self) -> Embedder | NoEmbedder:
         from memtui.engine.providers.embedder import resolve_embedder
 
-        return resolve_embedder(
+        return self._given_embedder or resolve_embedder(
             self._embedding or (self._found.embedding if self._found else None),
             own_store=self._store.dialect.can.own_store,
             dims=self._store.dims,
@@ -131,9 +136,8 @@ class Engine:
     def close(self) -> None:
         """Let go of the store and of its journal; what was staged is gone. A second call does nothing."""
         self._held.drop()
-        curator = self.__dict__.get("curate")
-        if curator is not None:
-            curator.close()
+        if (held := self.__dict__.get("write_state")) is not None:
+            held.close()
 
     def __enter__(self) -> Engine:
         return self
@@ -242,7 +246,7 @@ class Engine:
             rows=store.pin().written if self._held.early else store.count(),
             dims=store.dims,
             version=store.version,
-            read_only=not self.curate.writable,
+            read_only=self.locked,
             columns=store.columns,
             fts=store.fts_status().phrase,
             embedder=self._embedder_phrase(),
@@ -334,9 +338,8 @@ class Engine:
         self._embedder = self._configured_embedder()
         self._embed_words.cache_clear()
         self.__dict__.pop("access", None)
-        curator = self.__dict__.get("curate")
-        if curator is not None:
-            curator.configure(self._embedder, self._found, self._environ)
+        if (held := self.__dict__.get("write_state")) is not None:
+            held.configure(self._found, self._environ)
         return differs
 
     def refresh(self, on_progress: OnProgress | None = None, cancel: CancelToken | None = None) -> None:
@@ -424,33 +427,30 @@ class Engine:
 
         return Reading(self._store, lambda: self.catalog, self._now)
 
-    # ------------------------------------------------------------------ curating
+    # ------------------------------------------------------------------ changes
 
     @cached_property
-    def curate(self) -> Curator:
-        """Plans, applies and takes back changes; applying needs an engine that was opened `writable`."""
-        from memtui.engine.changes.curator import Curator
+    def write_state(self) -> WriteState:
+        """Whether the store may be written, what is staged, its journal and locks; `memtui.engine.changes` uses it."""
+        from memtui.engine.changes.write_state import WriteState
 
-        return Curator(
+        return WriteState(
             self._store,
-            self._embedder,
             now=self._now,
             state=self._state,
             writable=self._writable,
             found=self._found,
             environ=self._environ,
-            view=self.view,
         )
 
     @property
     def locked(self) -> bool:
         """Whether the store is open for reading only, until `unlock` (which some stores never allow)."""
-        return not self.curate.writable
+        return not self.write_state.writable
 
     def unlock(self) -> None:
         """Let changes be applied from now on: a person agreed. Raises RefusedError where that can never be."""
-        self.curate.unlock()
-        self._writable = True
+        self.write_state.unlock()
 
     @property
     def editable(self) -> tuple[Field, ...]:
@@ -570,10 +570,7 @@ class Engine:
                 raise EmbeddingError(embedder.reason, fix=embedder.fix)
             return embedder.embed_passages(list(texts))
 
-        def new_id() -> str:
-            return str(uuid.uuid4())
-
-        return CaptureContext(Draft(self._store), embed, self._now(), new_id, chat, self.access)
+        return CaptureContext(Draft(self._store), embed, self._now(), self.new_id, chat, self.access)
 
     def _recall_embedder(self) -> Embedder | NoEmbedder:
         """The store's embedder; where it has none, the bundled model if the vectors prove to be its own."""

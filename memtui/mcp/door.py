@@ -107,7 +107,7 @@ class Door:
             elif not getattr(self._call, "looked", False) and self._engine.newer() is not None:
                 self._engine.refresh()
             self._call.looked = getattr(self._call, "under_way", False)
-            self._engine.curate.client = self.client  # doors may share an engine; writes hold the lock
+            self._engine.write_state.client = self.client  # doors may share an engine; writes hold the lock
             return self._engine
 
     @contextmanager

@@ -12,7 +12,7 @@ from textual import on
 from textual.message import Message
 from textual.widget import Widget
 
-from memtui.engine import MemtuiError, RefusedError, counted, explain
+from memtui.engine import MemtuiError, RefusedError, changes, counted, explain
 from memtui.tui.calls import EngineCalls, Report
 from memtui.tui.host import host
 from memtui.tui.messages import Flash, FlashKind, RunFailed, RunFinished
@@ -56,12 +56,12 @@ class ChangeRequest:
 
 def commit(engine: Engine, planned: ChangeSet, confirmed: bool) -> Outcome:
     """Write a plan at once."""
-    return engine.curate.apply(planned, confirmed=confirmed)
+    return changes.apply(engine, planned, confirmed=confirmed)
 
 
 def commit_staged(engine: Engine, planned: ChangeSet, confirmed: bool) -> Outcome:
     """Write everything that is staged."""
-    return engine.curate.apply_staged(planned, confirmed=confirmed)
+    return changes.apply_staged(engine, planned, confirmed=confirmed)
 
 
 def effect_on_recall(engine: Engine, planned: ChangeSet, cancel: CancelToken, report: Report) -> RecallEffect:
@@ -80,7 +80,7 @@ def effect_with_staged(
     engine: Engine, planned: ChangeSet, cancel: CancelToken, report: Report
 ) -> RecallEffect:
     """The same of a plan that stands on top of what is staged: of both together."""
-    return effect_of_staged(engine, engine.curate.stage.with_(planned), cancel, report)
+    return effect_of_staged(engine, engine.write_state.staged.with_(planned), cancel, report)
 
 
 def effect_of_staged(engine: Engine, staged: ChangeSet, cancel: CancelToken, report: Report) -> RecallEffect:
@@ -90,7 +90,7 @@ def effect_of_staged(engine: Engine, staged: ChangeSet, cancel: CancelToken, rep
 
 def words_on_top(engine: Engine, planned: ChangeSet) -> str:
     """The sentence that the plan is about memories with staged changes; empty when it is not."""
-    waiting = engine.curate.stage.ops
+    waiting = engine.write_state.staged.ops
     count = sum(each.id in waiting for each in planned.changes) if planned.undoes is None else 0
     said = "has a staged change" if count == 1 else "have staged changes"
     return (
@@ -148,8 +148,8 @@ class ChangeRequests(Widget):
         engine = host(self).session.engine
         if engine is None:
             return "No store is open."
-        if not engine.curate.plans:
-            return f"{engine.curate.never_because} Migrate, in Transfer, makes a store of it that it writes."
+        if not engine.store.dialect.can.writable:
+            return f"{engine.write_state.never_because} Migrate, in Transfer, makes a store of it that it writes."
         return "A change is being written." if self.runner.busy(APPLY) else ""
 
     @property
@@ -196,15 +196,15 @@ class ChangeRequests(Widget):
         engine = host(self).session.engine
         if not self.able() or engine is None:
             return
-        planned = engine.curate.stage.planned
+        planned = engine.write_state.staged.planned
         if planned is None:
             cap = host(self).keys.cap("change.stage")
             self.say(f"Nothing is staged. {cap} in the look at a change keeps it with others.", "note")
             return
         self._asked = ChangeRequest(
             engine,
-            lambda engine: engine.curate.stage.regardless(()),
-            lambda engine, ids: engine.curate.stage.regardless(ids),
+            lambda engine: engine.write_state.staged.regardless(()),
+            lambda engine, ids: engine.write_state.staged.regardless(ids),
             commit_staged,
             then,
             None,
@@ -217,24 +217,24 @@ class ChangeRequests(Widget):
     def undo(self, entry: int | None = None) -> None:
         """Take back an entry of the journal, the last one when none is named."""
         self.stage(
-            lambda engine: engine.curate.undo(entry),
-            force=lambda engine, ids: engine.curate.undo(entry, forced=ids),
+            lambda engine: changes.plan_undo(engine, entry),
+            force=lambda engine, ids: changes.plan_undo(engine, entry, forced=ids),
         )
 
     def redo(self, entry: int | None = None) -> None:
         """Make again what was taken back, the last one when none is named."""
         self.stage(
-            lambda engine: engine.curate.redo(entry),
-            force=lambda engine, ids: engine.curate.redo(entry, forced=ids),
+            lambda engine: changes.plan_redo(engine, entry),
+            force=lambda engine, ids: changes.plan_redo(engine, entry, forced=ids),
         )
 
     def finish(self, entry: int) -> None:
         """Complete an entry of the journal that was cut off."""
 
         def write(engine: Engine, planned: ChangeSet, confirmed: bool) -> Outcome:
-            return engine.curate.finish(entry, confirmed=confirmed)
+            return changes.finish_entry(engine, entry, confirmed=confirmed)
 
-        self.stage(lambda engine: engine.curate.finishing(entry), write=write)
+        self.stage(lambda engine: changes.plan_finish(engine, entry), write=write)
 
     def leave(self, entry: int) -> None:
         """Settle an entry that was cut off as it is: no memory is written, nothing warns of it any more."""
@@ -242,7 +242,7 @@ class ChangeRequests(Widget):
         if engine is None:
             return
         try:
-            engine.curate.leave(entry)
+            changes.leave_entry(engine, entry)
         except MemtuiError as error:
             self.say(str(error), "error")
         else:
@@ -325,9 +325,9 @@ class ChangeRequests(Widget):
 
         asked = self._asked
         assert asked is not None
-        engine, access = asked.engine, asked.engine.curate.access
+        engine, access = asked.engine, asked.engine.write_state.access
         stop = access.reason if access.verdict == "confirm" else ""
-        never = engine.curate.never_because
+        never = engine.write_state.never_because
         said = [note for note in (never and f"It cannot be written: {never}", *notes, access.warning) if note]
         effect = (
             None
@@ -371,7 +371,7 @@ class ChangeRequests(Widget):
         if asked is None:
             return
         if answer is None and asked.collected:
-            count = len(asked.engine.curate.stage)
+            count = len(asked.engine.write_state.staged)
             self.say(
                 f"{counted(count, 'change')} stay staged." if count else "Nothing is staged now.", "note"
             )
@@ -383,7 +383,7 @@ class ChangeRequests(Widget):
             self._plan(self._again(asked, [each.id for each in answer.change_set.conflicts]))
         elif answer.what == "stage":
             planned = answer.change_set
-            self.runner.start(STAGE, lambda token, report: asked.engine.curate.stage.add(planned))
+            self.runner.start(STAGE, lambda token, report: asked.engine.write_state.staged.add(planned))
         elif answer.what == "amend" and asked.amend is not None:
             asked.amend(answer.row)
         else:
@@ -397,7 +397,7 @@ class ChangeRequests(Widget):
         asked = self._asked
         assert asked is not None
         kept = set(planned.ids)
-        waiting = asked.engine.curate.stage
+        waiting = asked.engine.write_state.staged
         waiting.drop([each for each in waiting.ops if each not in kept])
         host(self).take("staged", len(waiting))
 
@@ -405,7 +405,7 @@ class ChangeRequests(Widget):
         """A change was staged."""
         asked = self._asked
         assert asked is not None
-        count = len(asked.engine.curate.stage)
+        count = len(asked.engine.write_state.staged)
         host(self).take("staged", count)
         self.post_message(self.Waits())
         cap = host(self).keys.cap("browse.staged")
@@ -421,7 +421,7 @@ class ChangeRequests(Widget):
             return lambda engine: force(engine, over)
 
         def make(engine: Engine) -> Any:
-            engine.curate.catch_up()
+            engine.write_state.behind = True
             return asked.make(engine)
 
         return make
@@ -478,6 +478,6 @@ class ChangeRequests(Widget):
             back = f"{keys.cap(self._undo or 'app.take-back')} takes it back"
         new = [each for each in outcome.warnings if each not in self._agreed.warnings]
         known = host(self).session.engine
-        heard = known.curate.access.warning if known is not None else ""
+        heard = known.write_state.access.warning if known is not None else ""
         told = [each for each in new if each != heard]
         return f"{done} (entry {full(outcome.entry)}); {back}" + (f"   {told[0]}" if told else "")

@@ -9,7 +9,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from memtui.engine.changes.curator import Curator
+from memtui.engine.changes import apply, plan_edit
+from memtui.engine.engine import Engine
 from memtui.engine.providers.embedder import NoEmbedder
 from memtui.engine.store import sql
 from memtui.engine.store.open import open_store
@@ -28,9 +29,9 @@ def main(folder: str) -> None:
     table = writer._table  # the bare handle: what a script would use
     table.create_index("id", config=BTree())
     wanted = table.search().select(["id"]).limit(8 * MANY).to_arrow()["id"].to_pylist()
-    curator = Curator(
+    engine = Engine(
         store,
-        NoEmbedder("none", "none"),
+        embedder=NoEmbedder("none", "none"),
         now=lambda: NOW_MS,
         state=Path(folder).parent / "state",
         writable=True,
@@ -49,11 +50,11 @@ def main(folder: str) -> None:
             )
             store.refresh()
             started = time.process_time()
-            planned = curator.edit(mine, {"scope": f"agent:new{n}", "importance": 0.25})
+            planned = plan_edit(engine, mine, {"scope": f"agent:new{n}", "importance": 0.25})
             plans.append((time.process_time() - started) * 1000)
             time.sleep(0.06)  # the gap that is left for other writers is waiting, not work
             outcome: list[Any] = []
-            ours.append(_cpu_ms(lambda planned=planned, to=outcome: to.append(curator.apply(planned))))
+            ours.append(_cpu_ms(lambda planned=planned, to=outcome: to.append(apply(engine, planned))))
             versions.append(outcome[0].version_after - outcome[0].version_before)
             assert outcome[0].changed == size
         found[name] = {

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from memtui.engine import RecallRequest, transfer
+from memtui.engine import RecallRequest, changes, transfer
 from memtui.engine.recall.answer import recall
 from memtui.engine.transfer.exporting.request import ExportRequest
 from memtui.engine.transfer.importing.request import ImportRequest
@@ -149,7 +149,7 @@ def use_undo(folder: Path, rows: int, dims: int) -> dict[str, Any]:
     assert transfer.run_import(engine, plan).added == rows
     plan.close()
     watch = Watch()
-    engine.curate.apply(engine.curate.undo(), confirmed=True)
+    changes.apply(engine, changes.plan_undo(engine), confirmed=True)
     grown = watch.stop()
     engine.refresh()
     assert engine.store.count() == 0
@@ -170,8 +170,8 @@ def use_forget(folder: Path, versions: int, _: int) -> dict[str, Any]:
     engine.refresh()
     gone = engine.catalog.ids.texts([5])[0]
     assert gone is not None
-    planned = engine.curate.forget([gone], hard=True, shrink=True)
-    cpu = spent(lambda: engine.curate.apply(planned, confirmed=True))
+    planned = changes.plan_forget(engine, [gone], hard=True, shrink=True)
+    cpu = spent(lambda: changes.apply(engine, planned, confirmed=True))
     return {"forget": cpu}
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine import Engine, open_engine
+from memtui.engine import Engine, changes, open_engine
 from memtui.engine.capture.commits import commit
 from memtui.engine.capture.pipeline import capture, last_writes
 from memtui.engine.capture.recipes.base import CaptureRequest
@@ -98,7 +98,7 @@ def run(folder: Path, count: int) -> tuple[Engine, int]:
     """Capture so many messages into the store in `folder`; the rows made."""
     engine = opened(folder)
     trace = capture(CaptureRequest(messages(count), "memtui"), engine.capture_context())
-    commit(trace, engine.store, engine.curate)
+    commit(engine, trace)
     return engine, len(trace.writes)
 
 
@@ -114,7 +114,7 @@ def spent(folder: Path, count: int) -> tuple[float, float, int]:
     context.embed(["the model is read"])
     began = time.process_time()
     trace = capture(ask, context)
-    commit(trace, engine.store, engine.curate)
+    commit(engine, trace)
     ours = time.process_time() - began
 
     rows = [each.row for each in last_writes(trace.writes)]
@@ -192,7 +192,7 @@ def test_a_kill_at_any_moment_leaves_whole_decisions(tmp_path: Path) -> None:
         child.wait()
         engine = opened(folder)
         whole = engine.store.count()
-        engine.curate.interrupted()
+        changes.find_interrupted(engine)
         _, made = run(folder, 4000)
         after = opened(folder).store.count()
         assert whole in (before, after), "a decision is there or it is not"

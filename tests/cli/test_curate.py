@@ -302,9 +302,9 @@ def test_an_interrupted_entry_can_be_left_as_it_is(db: Path, capsys: Capture) ->
     from tests.engine.test_curate_bad import changed_again
 
     folder = db.parent / "again" / "db"
-    store, _ = changed_again(folder)
-    state = store.applier.journal.path
-    store.close()
+    engine, _ = changed_again(folder)
+    state = engine.write_state.journal.path
+    engine.close()
     there = state_dir() / "curate" / state.parent.name
     shutil.copytree(state.parent, there, dirs_exist_ok=True)
     code, journal, err = call(capsys, folder, "journal")

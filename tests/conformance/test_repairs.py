@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from memtui.engine import changes
 from memtui.engine.recall.context import RecallContext
 from memtui.engine.store.open import open_store
 from memtui.engine.transfer.repairs import REPAIRS, plan_repair
@@ -15,7 +16,7 @@ from tests.cli.every_command import call
 from tests.conformance.recalls import TABLES, _difference
 from tests.conformance.replay import Peer
 from tests.conftest import tree_hash
-from tests.engine.curate_world import curator
+from tests.engine.curate_world import engine_at
 
 pytestmark = pytest.mark.conformance
 NOW_MS = 1_788_264_000_000
@@ -25,7 +26,7 @@ def repaired(folder: Path, kind: str) -> int:
     """Write one kind of repair to a store; how many rows it changed."""
     planned = plan_repair(open_store(folder), [kind], now_ms=NOW_MS)
     if planned.changes:
-        curator(folder).apply(planned, confirmed=True)
+        changes.apply(engine_at(folder), planned, confirmed=True)
     return len(planned.changes)
 
 

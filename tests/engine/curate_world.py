@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from memtui.engine.changes.curator import Curator
+from memtui.engine.discovery.target import Target
+from memtui.engine.discovery.types import FoundStore
+from memtui.engine.engine import Engine
 from memtui.engine.providers.embedder import Embedder, NoEmbedder
 from memtui.engine.store.open import open_store
 from tests.conftest import NOW_MS, ROOT
@@ -46,17 +48,21 @@ class WordEmbedder:
         return made / np.linalg.norm(made, axis=1, keepdims=True)
 
 
-def curator(
+def engine_at(
     folder: Path,
     *,
     embedder: Embedder | NoEmbedder = NO_EMBEDDER,
     writable: bool = True,
     now: Callable[[], int] = lambda: NOW_MS,
+    found: FoundStore | None = None,
     **more: Any,
-) -> Curator:
-    """A curator of the store in `folder`; its state is kept beside it."""
-    store = open_store(folder)
-    return Curator(store, embedder, now=now, state=folder.parent / "state", writable=writable, **more)
+) -> Engine:
+    """An engine on the store in `folder`, to change it; its state is kept beside it. `found`: what discovery knows."""
+    target = None if found is None else Target(str(folder), folder.name, found=found)
+    state = folder.parent / "state"
+    return Engine(
+        open_store(folder), embedder=embedder, now=now, state=state, writable=writable, target=target, **more
+    )
 
 
 def rows_of(folder: Path, version: int | None = None, *, but: Sequence[str] = ()) -> pa.Table:

@@ -5,21 +5,22 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from tests.engine.curate_world import curator, rows_of
+from memtui.engine import changes
+from tests.engine.curate_world import engine_at, rows_of
 from tests.engine.second_writer import PREFIX
 
 
 def main(folder: Path) -> None:
     """Move all rows to a scope and a tier of the same name, again and again: half a change would show."""
     ids = [each for each in rows_of(folder).column("id").to_pylist() if not each.startswith(PREFIX)]
-    store = curator(folder)
+    engine = engine_at(folder)
     n = 0
     while True:
         n += 1
         tier = ("core", "peripheral")[n % 2]
-        planned = store.edit(ids, {"tier": tier, "scope": f"agent:{tier}"})
+        planned = changes.plan_edit(engine, ids, {"tier": tier, "scope": f"agent:{tier}"})
         print("editing", flush=True)  # a kill from here on is during an apply, however slow the start was
-        store.apply(planned)
+        changes.apply(engine, planned)
 
 
 if __name__ == "__main__":

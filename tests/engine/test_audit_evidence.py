@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from memtui.engine import open_engine
+from memtui.engine import changes, open_engine
 from memtui.engine.capture.commits import commit
 from memtui.engine.capture.pipeline import capture
 from memtui.engine.capture.recipes.base import CaptureRequest
@@ -129,7 +129,7 @@ def captured_from(engine: Engine, text: str, session: str) -> Any:
     """What a real capture stores of one sentence said in a session."""
     request = CaptureRequest([Message("user", text)], "memtui", session=session)
     trace = capture(request, engine.capture_context())
-    commit(trace, engine.store, engine.curate)
+    commit(engine, trace)
     engine.refresh()
     [write] = trace.writes
     return write.row
@@ -206,7 +206,7 @@ def test_the_proof_pack_names_injections_findings_and_the_receipt_of_a_purged_pa
         ("unreadable-rows", "user:kenji")
     ]
     old = known["reach"]["versions"]
-    receipt = engine.curate.apply(engine.curate.past([memory_id]), confirmed=True).receipt
+    receipt = changes.apply(engine, changes.plan_past(engine, [memory_id]), confirmed=True).receipt
     assert receipt is not None
     engine.close()
     engine = open_engine(

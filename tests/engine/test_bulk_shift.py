@@ -8,8 +8,9 @@ from typing import Any
 import lancedb
 import pytest
 
+from memtui.engine import changes
 from memtui.engine.changes import bulk_shift, interrupted, reverse
-from memtui.engine.changes.apply import ConflictError
+from memtui.engine.changes.applier import ConflictError
 from memtui.engine.changes.write_access import LockHold
 from memtui.engine.core.errors import RefusedError
 from memtui.engine.engine import Engine
@@ -51,21 +52,21 @@ def test_there_and_back_and_there_again(engine: Engine, tmp_path: Path) -> None:
     before = _whole(engine)
     entry = _in(engine, tmp_path)
     after = _whole(engine)
-    planned = engine.curate.undo(entry)
+    planned = changes.plan_undo(engine, entry)
     assert planned.bulk is not None
     assert (planned.count, len(planned.changes)) == (MANY, bulk_shift.LISTED)
     assert planned.by_scope == (("global", MANY),)
     assert planned.as_json()["changed"] == MANY
-    undone = engine.curate.apply(planned, confirmed=True)
+    undone = changes.apply(engine, planned, confirmed=True)
     assert undone.changed == MANY
     assert _whole(engine) == before
-    again = engine.curate.redo()
+    again = changes.plan_redo(engine)
     assert (again.count, again.changes[0].op) == (MANY, "add")
-    assert engine.curate.apply(again, confirmed=True).changed == MANY
+    assert changes.apply(engine, again, confirmed=True).changed == MANY
     assert _whole(engine) == after
-    engine.curate.apply(engine.curate.undo(), confirmed=True)
+    changes.apply(engine, changes.plan_undo(engine), confirmed=True)
     assert _whole(engine) == before
-    assert [each.state for each in engine.curate.journal()][-1] == "undone"
+    assert [each.state for each in engine.write_state.journal.entries()][-1] == "undone"
 
 
 def test_what_was_changed_since_is_a_conflict(engine: Engine, tmp_path: Path) -> None:
@@ -73,18 +74,20 @@ def test_what_was_changed_since_is_a_conflict(engine: Engine, tmp_path: Path) ->
     entry = _in(engine, tmp_path)
     edited, other = memory(7, "")["id"], memory(1_200, "")["id"]
     for each in (edited, other):
-        engine.curate.apply(engine.curate.edit([each], {"text": f"Another text of {each}."}), confirmed=True)
+        changes.apply(
+            engine, changes.plan_edit(engine, [each], {"text": f"Another text of {each}."}), confirmed=True
+        )
         engine.refresh()
-    engine.curate.apply(engine.curate.forget([memory(30, "")["id"]]), confirmed=True)
+    changes.apply(engine, changes.plan_forget(engine, [memory(30, "")["id"]]), confirmed=True)
     engine.refresh()
-    planned = engine.curate.undo(entry)
+    planned = changes.plan_undo(engine, entry)
     assert {each.id: each.reason for each in planned.conflicts} == {edited: "changed", other: "changed"}
     with pytest.raises(ConflictError):
-        engine.curate.apply(planned, confirmed=True)
+        changes.apply(engine, planned, confirmed=True)
     left = planned.without([edited, planned.changes[0].id])
-    forced = engine.curate.undo(entry, forced=[other])
+    forced = changes.plan_undo(engine, entry, forced=[other])
     assert [each.id for each in forced.conflicts] == [edited]
-    engine.curate.apply(left.without([other]), confirmed=True)
+    changes.apply(engine, left.without([other]), confirmed=True)
     assert _whole(engine).keys() == {*before, edited, other, planned.changes[0].id}
 
 
@@ -92,16 +95,16 @@ def test_forced_memories_go_with_the_others(engine: Engine, tmp_path: Path) -> N
     before = _whole(engine)
     entry = _in(engine, tmp_path)
     edited = memory(7, "")["id"]
-    engine.curate.apply(engine.curate.edit([edited], {"text": "Another text."}), confirmed=True)
+    changes.apply(engine, changes.plan_edit(engine, [edited], {"text": "Another text."}), confirmed=True)
     engine.refresh()
-    engine.curate.apply(engine.curate.undo(entry, forced=[edited]), confirmed=True)
+    changes.apply(engine, changes.plan_undo(engine, entry, forced=[edited]), confirmed=True)
     assert _whole(engine) == before
 
 
 def test_what_came_back_meanwhile_is_not_doubled(engine: Engine, tmp_path: Path) -> None:
     entry = _in(engine, tmp_path)
-    came = engine.curate.entry(entry)[0].version_after
-    engine.curate.apply(engine.curate.undo(entry), confirmed=True)
+    came = engine.write_state.journal.entry(entry).version_after
+    changes.apply(engine, changes.plan_undo(engine, entry), confirmed=True)
     table = engine.store.writer().handle
     table.checkout_latest()
     names = table.schema.names
@@ -112,9 +115,9 @@ def test_what_came_back_meanwhile_is_not_doubled(engine: Engine, tmp_path: Path)
     table.add(old.slice(ids.index(changed), 1).select(names))
     table.update(where=f"id = '{changed}'", values={"text": "Says something else by now."})
     engine.refresh()
-    planned = engine.curate.redo()
+    planned = changes.plan_redo(engine)
     assert [(each.id, each.reason) for each in planned.conflicts] == [(changed, "there again")]
-    engine.curate.apply(planned.without([changed]), confirmed=True)
+    changes.apply(engine, planned.without([changed]), confirmed=True)
     found = _whole(engine)
     assert len(found) == MANY + 5
     assert found[changed]["text"] == "Says something else by now."
@@ -126,17 +129,17 @@ def test_a_table_rewritten_at_the_last_moment_loses_nothing_of_others(
     """Row ids of a peer's table are places: a compaction by a program without our lock gives others."""
     entry = _in(engine, tmp_path)
     keep = [memory(n, "")["id"] for n in range(100, 140)]
-    engine.curate.apply(engine.curate.forget([memory(1, "")["id"]]), confirmed=True)
+    changes.apply(engine, changes.plan_forget(engine, [memory(1, "")["id"]]), confirmed=True)
     engine.refresh()
     for each in keep[:3]:
-        engine.curate.apply(engine.curate.edit([each], {"text": f"Kept {each}"}), confirmed=True)
+        changes.apply(engine, changes.plan_edit(engine, [each], {"text": f"Kept {each}"}), confirmed=True)
         engine.refresh()
     expected = {
         each: row
         for each, row in _whole(engine).items()
         if each in keep[:3] or row["text"].startswith("Here")
     }
-    planned = engine.curate.undo(entry)
+    planned = changes.plan_undo(engine, entry)
     planned = planned.without([each.id for each in planned.conflicts])
     real = LockHold.check
 
@@ -150,7 +153,7 @@ def test_a_table_rewritten_at_the_last_moment_loses_nothing_of_others(
         real(hold)
 
     monkeypatch.setattr(LockHold, "check", rewritten)
-    engine.curate.apply(planned, confirmed=True)
+    changes.apply(engine, planned, confirmed=True)
     found = _whole(engine)
     foreign = found.pop("00000000-0000-4000-8000-00000000ffff")
     assert foreign["text"]
@@ -173,26 +176,26 @@ def test_killed_before_its_commit_it_can_be_finished_or_dropped(
     with monkeypatch.context() as patched:
         patched.setattr(bulk_shift, "write_bulk", dies)
         with pytest.raises(Killed):
-            engine.curate.apply(engine.curate.undo(entry), confirmed=True)
-    (cut,) = engine.curate.interrupted()
+            changes.apply(engine, changes.plan_undo(engine, entry), confirmed=True)
+    (cut,) = changes.find_interrupted(engine)
     assert cut.found.value == "not there"
-    engine.curate.finish(cut.entry.entry, confirmed=True)
+    changes.finish_entry(engine, cut.entry.entry, confirmed=True)
     assert _whole(engine) == before
     with monkeypatch.context() as patched:
         patched.setattr(bulk_shift, "write_bulk", dies)
         with pytest.raises(Killed):
-            engine.curate.apply(engine.curate.redo(), confirmed=True)
-    (cut,) = engine.curate.interrupted()
-    engine.curate.apply(engine.curate.undo(cut.entry.entry), confirmed=True)
+            changes.apply(engine, changes.plan_redo(engine), confirmed=True)
+    (cut,) = changes.find_interrupted(engine)
+    changes.apply(engine, changes.plan_undo(engine, cut.entry.entry), confirmed=True)
     assert _whole(engine) == before
-    engine.curate.apply(engine.curate.redo(), confirmed=True)
+    changes.apply(engine, changes.plan_redo(engine), confirmed=True)
     assert _whole(engine) == after
 
 
 def test_what_the_journal_keeps_in_part_cannot_be_made_again(engine: Engine, tmp_path: Path) -> None:
     entry = _in(engine, tmp_path)
-    number = engine.curate.entry(entry)[0]
+    number = engine.write_state.journal.entry(entry)
     before = tree_hash(tmp_path / "store")
     with pytest.raises(RefusedError, match="keeps only id, text and scope"):
-        bulk_shift.find_bulk(number, engine.curate.applier.journal, engine.store.writer(), "after")
+        bulk_shift.find_bulk(number, engine.write_state.applier.journal, engine.store.writer(), "after")
     assert tree_hash(tmp_path / "store") == before

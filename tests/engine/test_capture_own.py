@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from memtui.engine import Engine, UsageError, open_engine
+from memtui.engine import Engine, UsageError, changes, open_engine
 from memtui.engine.capture.capture_cases import CaptureCase, CaptureCaseBook, run_case
 from memtui.engine.capture.commits import commit
 from memtui.engine.capture.conversation import parse_conversations, read_conversations
@@ -63,7 +63,7 @@ def ran(engine: Engine, request: CaptureRequest, chat: Any = None) -> CaptureTra
 def stored(engine: Engine, request: CaptureRequest, chat: Any = None) -> tuple[CaptureTrace, int | None]:
     """Captured and written."""
     trace = ran(engine, request, chat)
-    outcome = commit(trace, engine.store, engine.curate)
+    outcome = commit(engine, trace)
     engine.store.refresh()
     return trace, outcome.entry
 
@@ -110,7 +110,7 @@ def test_a_conversation_leaves_what_is_worth_keeping(engine: Engine) -> None:
         "I prefer dark roast coffee.": True,
     }
     assert entry is not None
-    engine.curate.apply(engine.curate.undo(entry))
+    changes.apply(engine, changes.plan_undo(engine, entry))
     assert texts(engine) == {}
 
 
@@ -204,7 +204,7 @@ def test_many_rows_go_in_as_one_entry_and_come_out_again(engine: Engine) -> None
     again_trace, nothing = stored(engine, replace_slots(request))
     assert nothing is None
     assert not again_trace.writes
-    engine.curate.apply(engine.curate.undo(entry))
+    changes.apply(engine, changes.plan_undo(engine, entry))
     engine.store.refresh()
     assert engine.store.count() == 0
 

@@ -8,19 +8,20 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine.changes.apply import ConflictError
-from memtui.engine.changes.curator import Curator
+from memtui.engine import changes
+from memtui.engine.changes.applier import ConflictError
 from memtui.engine.changes.write_access import access_to
 from memtui.engine.core.errors import RefusedError, UsageError
 from memtui.engine.dialects.memory_lancedb_pro import pro
 from memtui.engine.discovery.types import FoundStore, Lock, WriteGuard
+from memtui.engine.engine import Engine
 from memtui.engine.store.open import open_store
 from memtui.engine.store.row_values import differing
 from tests.conftest import tree_hash
 from tests.engine.curate_world import (
     NO_EMBEDDER,
     WordEmbedder,
-    curator,
+    engine_at,
     file_formats,
     row_of,
     rows_of,
@@ -40,16 +41,18 @@ def peer(shared: Path, tmp_path: Path) -> Path:
     return tmp_path / "store-lived"
 
 
-def edited(store: Curator, ids: list[str], **given: object) -> object:
-    return store.apply(store.edit(ids, given))
+def edited(engine: Engine, ids: list[str], **given: object) -> object:
+    return changes.apply(engine, changes.plan_edit(engine, ids, given))
 
 
 def test_many_rows_are_one_version_and_nothing_else_moves(peer: Path) -> None:
     before = rows_of(peer)
     rows = [row for row in before.to_pylist() if "corpus:" not in row["id"]][:200]
     moving = [row["id"] for row in rows if row["scope"] != "project:atlas"]
-    store = curator(peer)
-    outcome = store.apply(store.edit([row["id"] for row in rows], {"scope": "project:atlas"}))
+    engine = engine_at(peer)
+    outcome = changes.apply(
+        engine, changes.plan_edit(engine, [row["id"] for row in rows], {"scope": "project:atlas"})
+    )
     after = rows_of(peer)
     assert outcome.version_after == outcome.version_before + 1 == version_of(peer)
     assert outcome.changed == len(moving)
@@ -61,10 +64,10 @@ def test_many_rows_are_one_version_and_nothing_else_moves(peer: Path) -> None:
 def test_schema_types_index_and_file_format_stay(peer: Path) -> None:
     store, formats = open_store(peer), file_formats(peer)
     schema, fts = store.schema, store.fts_status()
-    hand = curator(peer, embedder=WordEmbedder(384))
+    hand = engine_at(peer, embedder=WordEmbedder(384))
     ids = rows_of(peer).column("id").to_pylist()[:3]
-    hand.apply(hand.edit(ids, {"tier": "core"}))
-    hand.apply(hand.undo())
+    changes.apply(hand, changes.plan_edit(hand, ids, {"tier": "core"}))
+    changes.apply(hand, changes.plan_undo(hand))
     again = open_store(peer)
     assert again.schema == schema
     assert (
@@ -77,9 +80,9 @@ def test_schema_types_index_and_file_format_stay(peer: Path) -> None:
 
 def test_metadata_keeps_every_byte_that_was_not_meant(peer: Path) -> None:
     before = {row["id"]: row["metadata"] for row in rows_of(peer).to_pylist()}
-    store = curator(peer)
+    engine = engine_at(peer)
     ids = [each for each, text in before.items() if _is_object(text) and "corpus:" not in each]
-    store.apply(store.edit(ids, {"tier": "peripheral"}))
+    changes.apply(engine, changes.plan_edit(engine, ids, {"tier": "peripheral"}))
     for row in rows_of(peer).to_pylist():
         if row["id"] in ids and row["metadata"] != before[row["id"]]:
             old, new = (json.loads(text, parse_float=str) for text in (before[row["id"]], row["metadata"]))
@@ -90,10 +93,10 @@ def test_metadata_keeps_every_byte_that_was_not_meant(peer: Path) -> None:
 def test_planning_and_looking_write_nothing(peer: Path) -> None:
     ids = rows_of(peer).column("id").to_pylist()[:5]
     before = tree_hash(peer)
-    store = curator(peer)
-    store.edit(ids, {"scope": "global", "importance": 1})
-    store.interrupted()
-    assert store.journal() == []
+    engine = engine_at(peer)
+    changes.plan_edit(engine, ids, {"scope": "global", "importance": 1})
+    changes.find_interrupted(engine)
+    assert engine.write_state.journal.entries() == []
     assert tree_hash(peer) == before
     assert not (peer.parent / "state").exists()
 
@@ -101,24 +104,24 @@ def test_planning_and_looking_write_nothing(peer: Path) -> None:
 def test_without_a_writable_handle_nothing_is_written(peer: Path) -> None:
     ids = rows_of(peer).column("id").to_pylist()[:1]
     before = tree_hash(peer)
-    store = curator(peer, writable=False)
-    planned = store.edit(ids, {"scope": "agent:main"})
+    engine = engine_at(peer, writable=False)
+    planned = changes.plan_edit(engine, ids, {"scope": "agent:main"})
     with pytest.raises(RefusedError, match="reading only"):
-        store.apply(planned)
+        changes.apply(engine, planned)
     assert tree_hash(peer) == before
-    store.unlock()
-    assert store.writable
-    assert store.apply(planned).changed == 1
+    engine.write_state.unlock()
+    assert engine.write_state.writable
+    assert changes.apply(engine, planned).changed == 1
 
 
 def test_a_row_changed_underneath_is_noticed(tmp_path: Path) -> None:
     table = write_table(tmp_path / "db", [pro_row(1), pro_row(2)])
-    store = curator(tmp_path / "db")
-    planned = store.edit([uuid(1), uuid(2)], {"scope": "agent:main"})
+    engine = engine_at(tmp_path / "db")
+    planned = changes.plan_edit(engine, [uuid(1), uuid(2)], {"scope": "agent:main"})
     table.update(where=f"id = '{uuid(2)}'", values={"scope": "agent:ops"})
     before = rows_of(tmp_path / "db")
     with pytest.raises(ConflictError) as error:
-        store.apply(planned)
+        changes.apply(engine, planned)
     (conflict,) = error.value.conflicts
     (field,) = conflict.fields
     assert (conflict.id, conflict.reason) == (uuid(2), "changed")
@@ -129,18 +132,18 @@ def test_a_row_changed_underneath_is_noticed(tmp_path: Path) -> None:
         "agent:ops",
     )
     assert same_rows(rows_of(tmp_path / "db"), before)
-    assert store.journal() == []
+    assert engine.write_state.journal.entries() == []
 
 
 def test_the_rest_of_the_row_comes_from_the_database(tmp_path: Path) -> None:
     """An agent counted on meanwhile, and wrote a key of its own: both stay."""
     table = write_table(tmp_path / "db", [pro_row(1, metadata='{"access_count":3,"tier":"working"}')])
-    store = curator(tmp_path / "db")
-    planned = store.edit([uuid(1)], {"tier": "core"})
+    engine = engine_at(tmp_path / "db")
+    planned = changes.plan_edit(engine, [uuid(1)], {"tier": "core"})
     table.update(
         where="true", values={"metadata": '{"access_count":4,"tier":"working","x":1.0}', "importance": 0.55}
     )
-    store.apply(planned)
+    changes.apply(engine, planned)
     row = row_of(tmp_path / "db", uuid(1))
     assert row["metadata"] == '{"access_count":4,"tier":"core","x":1.0}'
     assert row["importance"] == 0.55
@@ -148,12 +151,14 @@ def test_the_rest_of_the_row_comes_from_the_database(tmp_path: Path) -> None:
 
 def test_a_row_that_went_or_is_there_twice_is_a_conflict(tmp_path: Path) -> None:
     table = write_table(tmp_path / "db", [pro_row(1), pro_row(2), pro_row(2), pro_row(3)])
-    store = curator(tmp_path / "db")
-    assert [each.reason for each in store.edit([uuid(2)], {"importance": 1}).conflicts] == ["duplicate id"]
-    planned = store.edit([uuid(1), uuid(3)], {"importance": 1})
+    engine = engine_at(tmp_path / "db")
+    assert [each.reason for each in changes.plan_edit(engine, [uuid(2)], {"importance": 1}).conflicts] == [
+        "duplicate id"
+    ]
+    planned = changes.plan_edit(engine, [uuid(1), uuid(3)], {"importance": 1})
     table.delete(f"id = '{uuid(1)}'")
     with pytest.raises(ConflictError) as error:
-        store.apply(planned)
+        changes.apply(engine, planned)
     assert [(each.id, each.reason) for each in error.value.conflicts] == [(uuid(1), "gone")]
 
 
@@ -161,12 +166,12 @@ def test_a_table_put_in_its_place_is_not_taken_for_the_old_one(tmp_path: Path) -
     """Same version number, same ids, other contents: the shortcut for an unchanged version must not be taken."""
     for name, scope in (("db", "global"), ("other", "agent:secret")):
         write_table(tmp_path / name, [pro_row(1, scope=scope)])
-    store = curator(tmp_path / "db")
-    planned = store.edit([uuid(1)], {"importance": 1})
+    engine = engine_at(tmp_path / "db")
+    planned = changes.plan_edit(engine, [uuid(1)], {"importance": 1})
     (tmp_path / "db").rename(tmp_path / "away")
     (tmp_path / "other").rename(tmp_path / "db")
     with pytest.raises(ConflictError):
-        store.apply(planned)
+        changes.apply(engine, planned)
     assert row_of(tmp_path / "db", uuid(1))["scope"] == "agent:secret"
 
 
@@ -181,8 +186,8 @@ def test_unknown_columns_and_vectors_survive(tmp_path: Path) -> None:
     rows = [pro_row(n, extra=[n, None], note=f"n{n}", vector=[0.1 * n, -0.0]) for n in range(4)]
     write_table(tmp_path / "db", rows, schema)
     before = rows_of(tmp_path / "db")
-    store = curator(tmp_path / "db")
-    store.apply(store.edit([uuid(n) for n in range(4)], {"category": "decision"}))
+    engine = engine_at(tmp_path / "db")
+    changes.apply(engine, changes.plan_edit(engine, [uuid(n) for n in range(4)], {"category": "decision"}))
     after = rows_of(tmp_path / "db")
     for name in ("extra", "note", "vector"):
         assert same_rows(before.select(["id", name]), after.select(["id", name]))
@@ -190,7 +195,7 @@ def test_unknown_columns_and_vectors_survive(tmp_path: Path) -> None:
 
 def test_a_set_without_effect_writes_nothing(tmp_path: Path) -> None:
     write_table(tmp_path / "db", [pro_row(1)])
-    store = curator(tmp_path / "db")
+    store = engine_at(tmp_path / "db")
     version = version_of(tmp_path / "db")
     outcome = edited(store, [uuid(1)], scope="global", tier="working", state="confirmed")
     assert (outcome.entry, outcome.changed) == (None, 0)  # type: ignore[attr-defined]
@@ -208,32 +213,32 @@ def test_the_gate_of_the_store_is_respected(tmp_path: Path) -> None:
     folder = tmp_path / "db"
     write_table(folder, [pro_row(1)])
     for found in (gated(folder, "read-only"), gated(folder, "ok", "redis"), gated(folder, "ok", "unknown")):
-        store = curator(folder, found=found)
+        engine = engine_at(folder, found=found)
         with pytest.raises(RefusedError, match="The gate says"):
-            store.apply(store.edit([uuid(1)], {"importance": 1}), confirmed=True)
-        assert not store.writable
-        assert "The gate says" in store.never_because
+            changes.apply(engine, changes.plan_edit(engine, [uuid(1)], {"importance": 1}), confirmed=True)
+        assert not engine.write_state.writable
+        assert "The gate says" in engine.write_state.never_because
         with pytest.raises(RefusedError, match="The gate says"):
-            store.unlock()
-    asks = curator(folder, found=gated(folder, "stop-agent"))
-    planned = asks.edit([uuid(1)], {"importance": 1})
+            engine.write_state.unlock()
+    asks = engine_at(folder, found=gated(folder, "stop-agent"))
+    planned = changes.plan_edit(asks, [uuid(1)], {"importance": 1})
     with pytest.raises(RefusedError, match="stop-agent") as refused:
-        asks.apply(planned)
+        changes.apply(asks, planned)
     assert "--yes" in refused.value.fix
-    assert asks.apply(planned, confirmed=True).changed == 1
+    assert changes.apply(asks, planned, confirmed=True).changed == 1
 
 
 def test_a_redis_lock_in_the_environment_is_respected(tmp_path: Path) -> None:
     write_table(tmp_path / "db", [pro_row(1)])
-    store = curator(tmp_path / "db", environ={"MEMORY_LANCEDB_REDIS_URL": "redis://localhost"})
+    engine = engine_at(tmp_path / "db", environ={"MEMORY_LANCEDB_REDIS_URL": "redis://localhost"})
     with pytest.raises(RefusedError, match="Redis"):
-        store.apply(store.edit([uuid(1)], {"importance": 1}), confirmed=True)
+        changes.apply(engine, changes.plan_edit(engine, [uuid(1)], {"importance": 1}), confirmed=True)
 
 
 def test_an_empty_plan_is_wrong_usage(tmp_path: Path) -> None:
     write_table(tmp_path / "db", [pro_row(1)])
     with pytest.raises(UsageError):
-        curator(tmp_path / "db", embedder=NO_EMBEDDER).edit([uuid(1)], {})
+        changes.plan_edit(engine_at(tmp_path / "db", embedder=NO_EMBEDDER), [uuid(1)], {})
 
 
 def _is_object(text: str | None) -> bool:
@@ -247,3 +252,14 @@ def test_a_database_service_is_never_written_for_there_is_no_lock_there() -> Non
     access = access_to(pro(), None, None, {}, served=True)
     assert access.verdict == "read-only"
     assert "no place for a lock" in access.reason
+
+
+def test_each_entry_names_the_client_that_made_it(tmp_path: Path) -> None:
+    """Clients of one server share the engine: what the second writes is not the first one's."""
+    write_table(tmp_path / "db", [pro_row(1)])
+    engine = engine_at(tmp_path / "db")
+    for client, tier in (("scribe", "core"), ("archivist", "peripheral")):
+        engine.write_state.client = client
+        changes.apply(engine, changes.plan_edit(engine, [uuid(1)], {"tier": tier}))
+    entries = engine.write_state.journal.entries()
+    assert [each.as_json()["client"] for each in entries] == ["archivist", "scribe"]

@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from memtui.engine import changes
 from memtui.engine.changes.applied_state import AppliedState
-from memtui.engine.changes.apply import Applier
-from memtui.engine.changes.curator import Curator
+from memtui.engine.changes.applier import Applier
 from memtui.engine.changes.materialize import materialise
 from memtui.engine.core.errors import MemtuiError, RefusedError
+from memtui.engine.engine import Engine
 from memtui.engine.store.open import open_store
-from tests.engine.curate_world import NO_EMBEDDER, curator, rows_of, same_rows, version_of
+from tests.engine.curate_world import NO_EMBEDDER, engine_at, rows_of, same_rows, version_of
 from tests.engine.pro_store import row, write_store
 from tests.engine.tables import pro_row, uuid, write_table
 
@@ -37,8 +38,8 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         subprocess.run(["umount", "-l", str(place)], check=False)
 
 
-def store_of(folder: Path, state: Path) -> Curator:
-    return Curator(open_store(folder), NO_EMBEDDER, now=lambda: 5, state=state, writable=True)
+def store_of(folder: Path, state: Path) -> Engine:
+    return Engine(open_store(folder), embedder=NO_EMBEDDER, now=lambda: 5, state=state, writable=True)
 
 
 def filled(folder: Path, rows: int) -> list[str]:
@@ -51,49 +52,49 @@ def test_a_full_disk_under_the_table_changes_nothing(small_disk: Path, tmp_path:
     ids = filled(small_disk / "db", 900)
     before, version = rows_of(small_disk / "db"), version_of(small_disk / "db")
     (small_disk / "ballast").write_bytes(b"x" * 1_000_000)
-    store = store_of(small_disk / "db", tmp_path / "state")
+    engine = store_of(small_disk / "db", tmp_path / "state")
     with pytest.raises(MemtuiError, match="no room left") as error:
-        store.apply(store.edit(ids, {"scope": "agent:main"}))
+        changes.apply(engine, changes.plan_edit(engine, ids, {"scope": "agent:main"}))
     assert error.value.fix
     (small_disk / "ballast").unlink()
     assert version_of(small_disk / "db") == version
     assert same_rows(rows_of(small_disk / "db"), before)
-    assert store.interrupted() == []
-    assert store.journal() == []
-    assert store.apply(store.edit(ids[:10], {"scope": "agent:main"})).changed == 10
+    assert changes.find_interrupted(engine) == []
+    assert engine.write_state.journal.entries() == []
+    assert changes.apply(engine, changes.plan_edit(engine, ids[:10], {"scope": "agent:main"})).changed == 10
 
 
 def test_a_full_disk_under_the_journal_changes_nothing(small_disk: Path, tmp_path: Path) -> None:
     ids = filled(tmp_path / "db", 1_500)
     version = version_of(tmp_path / "db")
     (small_disk / "ballast").write_bytes(b"x" * 1_500_000)
-    store = store_of(tmp_path / "db", small_disk / "state")
+    engine = store_of(tmp_path / "db", small_disk / "state")
     with pytest.raises(MemtuiError, match="journal"):
-        store.apply(store.edit(ids, {"scope": "agent:main"}))
+        changes.apply(engine, changes.plan_edit(engine, ids, {"scope": "agent:main"}))
     assert version_of(tmp_path / "db") == version
     (small_disk / "ballast").unlink()
-    assert store.apply(store.edit(ids[:50], {"scope": "agent:main"})).changed == 50
+    assert changes.apply(engine, changes.plan_edit(engine, ids[:50], {"scope": "agent:main"})).changed == 50
 
 
 def test_a_read_only_folder_is_refused(small_disk: Path, tmp_path: Path) -> None:
     ids = filled(small_disk / "db", 3)
-    store = store_of(small_disk / "db", tmp_path / "state")
-    planned = store.edit(ids, {"scope": "agent:main"})
+    engine = store_of(small_disk / "db", tmp_path / "state")
+    planned = changes.plan_edit(engine, ids, {"scope": "agent:main"})
     subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
     with pytest.raises(MemtuiError, match=r"may not be written|cannot be taken"):
-        store.apply(planned)
-    assert store.journal() == []
+        changes.apply(engine, planned)
+    assert engine.write_state.journal.entries() == []
 
 
 # ---------------------------------------------------------------------- cut off
 
 
-def cut_off(folder: Path, *, committed: bool) -> tuple[Curator, int]:
+def cut_off(folder: Path, *, committed: bool) -> tuple[Engine, int]:
     """A change that was written down, perhaps committed, and whose program then died."""
     write_table(folder, [pro_row(1), pro_row(2)])
-    store = curator(folder)
-    planned = store.edit([uuid(1), uuid(2)], {"scope": "agent:main", "tier": "core"})
-    applier: Applier = store.applier
+    engine = engine_at(folder)
+    planned = changes.plan_edit(engine, [uuid(1), uuid(2)], {"scope": "agent:main", "tier": "core"})
+    applier: Applier = engine.write_state.applier
     version = applier.writer.newest()
     material = materialise(planned, applier.writer.rows(planned.ids), applier.writer.dialect, trusted=False)
     entry = applier.journal.intend(
@@ -102,74 +103,74 @@ def cut_off(folder: Path, *, committed: bool) -> tuple[Curator, int]:
     )  # fmt: skip
     if committed:
         applier.writer.commit(material.updates, material.adds, material.deletes)
-    return curator(folder), entry
+    return engine_at(folder), entry
 
 
 @pytest.mark.parametrize(("committed", "found"), [(True, AppliedState.WHOLE), (False, AppliedState.NOTHING)])
 def test_the_next_start_says_what_happened(tmp_path: Path, committed: bool, found: AppliedState) -> None:
-    store, entry = cut_off(tmp_path / "db", committed=committed)
-    (left,) = store.interrupted()
+    engine, entry = cut_off(tmp_path / "db", committed=committed)
+    (left,) = changes.find_interrupted(engine)
     assert (left.entry.entry, left.found) == (entry, found)
     assert found.value in left.sentence
     assert f"--finish {entry}" in left.sentence
-    assert [each.state for each in store.journal()] == ["interrupted"]
+    assert [each.state for each in engine.write_state.journal.entries()] == ["interrupted"]
 
 
 @pytest.mark.parametrize("committed", [True, False])
 def test_it_can_be_finished(tmp_path: Path, committed: bool) -> None:
-    store, entry = cut_off(tmp_path / "db", committed=committed)
-    store.interrupted()
-    store.finish(entry)
+    engine, entry = cut_off(tmp_path / "db", committed=committed)
+    changes.find_interrupted(engine)
+    changes.finish_entry(engine, entry)
     assert {row["scope"] for row in rows_of(tmp_path / "db").to_pylist()} == {"agent:main"}
     assert {row["metadata"] for row in rows_of(tmp_path / "db").to_pylist()} == {'{"tier":"core"}'}
-    assert [each.state for each in store.journal()] == ["applied"]
-    store.apply(store.undo())
+    assert [each.state for each in engine.write_state.journal.entries()] == ["applied"]
+    changes.apply(engine, changes.plan_undo(engine))
     assert {row["metadata"] for row in rows_of(tmp_path / "db").to_pylist()} == {"{}"}
 
 
 @pytest.mark.parametrize("committed", [True, False])
 def test_it_can_be_taken_back(tmp_path: Path, committed: bool) -> None:
-    store, entry = cut_off(tmp_path / "db", committed=committed)
-    store.interrupted()
-    store.apply(store.undo(entry))
+    engine, entry = cut_off(tmp_path / "db", committed=committed)
+    changes.find_interrupted(engine)
+    changes.apply(engine, changes.plan_undo(engine, entry))
     assert {row["scope"] for row in rows_of(tmp_path / "db").to_pylist()} == {"global"}
-    assert store.interrupted() == []
-    assert "interrupted" not in {each.state for each in store.journal()}
+    assert changes.find_interrupted(engine) == []
+    assert "interrupted" not in {each.state for each in engine.write_state.journal.entries()}
 
 
 def test_counters_that_went_on_do_not_blur_the_answer(tmp_path: Path) -> None:
     import lancedb
 
-    store, _ = cut_off(tmp_path / "db", committed=True)
+    engine, _ = cut_off(tmp_path / "db", committed=True)
     table = lancedb.connect(tmp_path / "db").open_table("memories")
     table.update(where="true", values={"metadata": '{"tier":"core","access_count":5}'})
-    assert [left.found for left in store.interrupted()] == [AppliedState.WHOLE]
+    assert [left.found for left in changes.find_interrupted(engine)] == [AppliedState.WHOLE]
 
 
 def test_what_was_changed_again_since_is_said_so(tmp_path: Path) -> None:
     import lancedb
 
-    store, entry = cut_off(tmp_path / "db", committed=True)
+    engine, entry = cut_off(tmp_path / "db", committed=True)
     table = lancedb.connect(tmp_path / "db").open_table("memories")
     table.update(where="true", values={"scope": "agent:other"})
-    (left,) = store.interrupted()
+    (left,) = changes.find_interrupted(engine)
     assert left.found is AppliedState.CHANGED
     assert f"memtui journal {entry}" in left.sentence
 
 
 def test_an_entry_that_is_being_written_is_not_interrupted(tmp_path: Path) -> None:
-    store, _ = cut_off(tmp_path / "db", committed=False)
-    with store.applier.gatekeeper.hold():
-        assert curator(tmp_path / "db").interrupted() == []
-    assert len(store.interrupted()) == 1
+    engine, _ = cut_off(tmp_path / "db", committed=False)
+    with engine.write_state.applier.gatekeeper.hold():
+        assert changes.find_interrupted(engine_at(tmp_path / "db")) == []
+    assert len(changes.find_interrupted(engine)) == 1
 
 
 def test_only_what_was_interrupted_can_be_finished(tmp_path: Path) -> None:
     write_table(tmp_path / "db", [pro_row(1)])
-    store = curator(tmp_path / "db")
-    store.apply(store.edit([uuid(1)], {"importance": 1}))
+    engine = engine_at(tmp_path / "db")
+    changes.apply(engine, changes.plan_edit(engine, [uuid(1)], {"importance": 1}))
     with pytest.raises(RefusedError, match="was not interrupted"):
-        store.finish(1)
+        changes.finish_entry(engine, 1)
 
 
 def test_a_foreign_table_is_read_and_never_written(shared: Path, tmp_path: Path) -> None:
@@ -177,14 +178,14 @@ def test_a_foreign_table_is_read_and_never_written(shared: Path, tmp_path: Path)
 
     with tarfile.open(shared / "fixtures" / "stores" / "engine.tar.gz") as tar:
         tar.extractall(tmp_path, filter="data")
-    store = curator(tmp_path / "engine")
-    assert not store.writable
+    engine = engine_at(tmp_path / "engine")
+    assert not engine.write_state.writable
     first = rows_of(tmp_path / "engine").column("id").to_pylist()[0]
     with pytest.raises(RefusedError, match="does not write"):
-        store.apply(store.edit([first], {"importance": 1}), confirmed=True)
+        changes.apply(engine, changes.plan_edit(engine, [first], {"importance": 1}), confirmed=True)
 
 
-def changed_again(folder: Path) -> tuple[Curator, int]:
+def changed_again(folder: Path) -> tuple[Engine, int]:
     """A change that was cut off after its commit, and whose rows another program changed since."""
     import lancedb
 
@@ -194,40 +195,40 @@ def changed_again(folder: Path) -> tuple[Curator, int]:
 
 
 def test_what_was_changed_again_since_can_be_left_as_it_is(tmp_path: Path) -> None:
-    store, entry = changed_again(tmp_path / "db")
-    (found,) = store.interrupted()
+    engine, entry = changed_again(tmp_path / "db")
+    (found,) = changes.find_interrupted(engine)
     assert f"--leave {entry}" in found.sentence
     before = rows_of(tmp_path / "db")
     version = version_of(tmp_path / "db")
-    store.leave(entry)
+    changes.leave_entry(engine, entry)
     assert same_rows(rows_of(tmp_path / "db"), before)
     assert version_of(tmp_path / "db") == version
-    assert store.interrupted() == []
-    assert curator(tmp_path / "db").interrupted() == [], "no later start warns of it"
-    assert [each.state for each in store.journal()] == ["left"]
+    assert changes.find_interrupted(engine) == []
+    assert changes.find_interrupted(engine_at(tmp_path / "db")) == [], "no later start warns of it"
+    assert [each.state for each in engine.write_state.journal.entries()] == ["left"]
     with pytest.raises(RefusedError, match="left as it was"):
-        store.undo(entry)
+        changes.plan_undo(engine, entry)
     with pytest.raises(RefusedError, match="nothing to undo"):
-        store.undo()
+        changes.plan_undo(engine)
     with pytest.raises(RefusedError, match="was not interrupted"):
-        store.finish(entry)
+        changes.finish_entry(engine, entry)
 
 
 def test_only_what_was_interrupted_can_be_left(tmp_path: Path) -> None:
     write_table(tmp_path / "db", [pro_row(1)])
-    store = curator(tmp_path / "db")
-    store.apply(store.edit([uuid(1)], {"importance": 1}))
+    engine = engine_at(tmp_path / "db")
+    changes.apply(engine, changes.plan_edit(engine, [uuid(1)], {"importance": 1}))
     with pytest.raises(RefusedError, match="was not interrupted"):
-        store.leave(1)
+        changes.leave_entry(engine, 1)
 
 
 def test_a_row_without_a_vector_can_be_changed_and_stays_without(tmp_path: Path) -> None:
     ids = [f"00000000-0000-4000-8000-{n:012x}" for n in range(2)]
     rows = [row(ids[0], "no vector", None), row(ids[1], "has one", [0.5, 0.5, 0.5, 0.5])]
     write_store(tmp_path / "db", rows, dims=4, fts=False)
-    store = curator(tmp_path / "db")
-    store.apply(store.edit(ids, {"importance": 0.2}), confirmed=True)
-    store.apply(store.forget([ids[0]]), confirmed=True)
+    engine = engine_at(tmp_path / "db")
+    changes.apply(engine, changes.plan_edit(engine, ids, {"importance": 0.2}), confirmed=True)
+    changes.apply(engine, changes.plan_forget(engine, [ids[0]]), confirmed=True)
     after = {each["id"]: each for each in rows_of(tmp_path / "db").to_pylist()}
     assert [after[each]["importance"] for each in ids] == [0.2, 0.2]
     assert after[ids[0]]["vector"] is None

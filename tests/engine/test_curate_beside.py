@@ -16,11 +16,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from memtui.engine import changes
 from memtui.engine.changes.applied_state import AppliedState
-from memtui.engine.changes.apply import ConflictError
+from memtui.engine.changes.applier import ConflictError
 from tests.benchmarks.sizes import FULL, sized
 from tests.conftest import ROOT
-from tests.engine.curate_world import WordEmbedder, curator, rows_of, same_rows, second_writer
+from tests.engine.curate_world import WordEmbedder, engine_at, rows_of, same_rows, second_writer
 from tests.engine.second_writer import PREFIX
 from tests.engine.tables import pro_row, uuid, write_table
 
@@ -72,17 +73,17 @@ def shared_table(tmp_path_factory: pytest.TempPathFactory):
 @settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
 def test_apply_then_undo_leaves_every_row_as_it_was(shared_table: Path, sets, order: random.Random) -> None:
     before = ours(shared_table)
-    store = curator(shared_table)
+    engine = engine_at(shared_table)
     entries = []
     for ids, given_values in sets:
-        fresh = curator(shared_table)
-        outcome = fresh.apply(fresh.edit([uuid(n) for n in ids], given_values))
+        fresh = engine_at(shared_table)
+        outcome = changes.apply(fresh, changes.plan_edit(fresh, [uuid(n) for n in ids], given_values))
         if outcome.entry is not None:
             entries.append(outcome.entry)
             touched = {each.id for each in outcome.changes}
             assert touched <= {uuid(n) for n in ids}
     for entry in reversed(entries):
-        store.apply(store.undo(entry))
+        changes.apply(engine, changes.plan_undo(engine, entry))
     assert same_rows(ours(shared_table), before)
 
 
@@ -90,12 +91,14 @@ def test_apply_then_undo_leaves_every_row_as_it_was(shared_table: Path, sets, or
 def test_new_texts_and_versions_beside_another_writer(shared_table: Path) -> None:
     before = ours(shared_table)
     for n in range(4):
-        store = curator(shared_table, embedder=WordEmbedder(2))
+        engine = engine_at(shared_table, embedder=WordEmbedder(2))
         # The stored vectors are not this embedder's, as after a change of model: zero ones are not compared.
-        planned = store.edit([uuid(0)], {"text": f"Version {n} of fact 0."}, in_place=n % 2 == 0)
-        store.apply(planned)
+        planned = changes.plan_edit(
+            engine, [uuid(0)], {"text": f"Version {n} of fact 0."}, in_place=n % 2 == 0
+        )
+        changes.apply(engine, planned)
     for _ in range(4):
-        store.apply(store.undo())
+        changes.apply(engine, changes.plan_undo(engine))
     assert same_rows(ours(shared_table), before)
 
 
@@ -107,10 +110,12 @@ def test_counts_of_an_agent_without_a_lock_are_kept(tmp_path: Path) -> None:
     changed = 0
     with second_writer(folder, "counters"):
         for n in range(12):
-            store = curator(folder)
+            engine = engine_at(folder)
             tier = "core" if n % 2 == 0 else "peripheral"
             with contextlib.suppress(ConflictError):
-                changed += store.apply(store.edit([uuid(k) for k in range(ROWS)], {"tier": tier})).changed
+                changed += changes.apply(
+                    engine, changes.plan_edit(engine, [uuid(k) for k in range(ROWS)], {"tier": tier})
+                ).changed
     assert changed
     counts = [json.loads(row["metadata"])["access_count"] for row in ours(folder).to_pylist()]
     assert sum(counts) >= sum(range(ROWS)), "no count went backwards"
@@ -154,16 +159,16 @@ def kill_often(folder: Path, times: int) -> Counter[str]:
                 assert row["scope"] == (
                     "global" if metadata["tier"] == "working" else f"agent:{metadata['tier']}"
                 )
-            store = curator(folder)
-            for left in store.interrupted():
+            engine = engine_at(folder)
+            for left in changes.find_interrupted(engine):
                 assert left.found in (AppliedState.WHOLE, AppliedState.NOTHING)
                 seen[left.found.value] += 1
                 if n % 2:
-                    store.apply(store.undo(left.entry.entry))
+                    changes.apply(engine, changes.plan_undo(engine, left.entry.entry))
                 else:
-                    store.finish(left.entry.entry)
+                    changes.finish_entry(engine, left.entry.entry)
                 tiers = {json.loads(row["metadata"])["tier"] for row in ours(folder).to_pylist()}
                 assert len(tiers) == 1, "what was interrupted is finished or taken back as a whole"
-            assert store.interrupted() == []
+            assert changes.find_interrupted(engine) == []
             seen["killed"] += 1
     return seen

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from memtui.engine import changes
 from memtui.engine.catalog import select_ids
 from memtui.engine.demo import build_demo
 from memtui.engine.demo.rows import memory_id
@@ -42,14 +43,14 @@ def test_its_columns_and_its_metadata_never_disagree(demo: Path) -> None:
     before = rows_of(demo)
     opened = engine(demo)
     ids = select_ids(opened.view, "tier:working scope:global -is:invalid-metadata")[:20]
-    opened.curate.apply(opened.curate.edit(ids, {"tier": "peripheral", "state": "archived"}))
+    changes.apply(opened, changes.plan_edit(opened, ids, {"tier": "peripheral", "state": "archived"}))
     for each in ids:
         row = row_of(demo, each)
         meta = json.loads(row["metadata"])
         assert (row["tier"], row["state"]) == ("peripheral", "archived") == (meta["tier"], meta["state"])
     opened.refresh()
     assert set(ids) <= set(select_ids(opened.view, "is:archived"))
-    opened.curate.apply(opened.curate.undo())
+    changes.apply(opened, changes.plan_undo(opened))
     assert same_rows(rows_of(demo), before)
 
 
@@ -58,11 +59,11 @@ def test_a_mended_text_is_found_by_its_new_meaning(demo: Path) -> None:
 
     opened = engine(demo)
     key = memory_id("port-new")
-    planned = opened.curate.edit(
-        [key], {"text": "The brass lantern in the attic belongs to Ottilie."}, in_place=True
+    planned = changes.plan_edit(
+        opened, [key], {"text": "The brass lantern in the attic belongs to Ottilie."}, in_place=True
     )
     assert not any("model" in note for note in planned.warnings), "the bundled model made these vectors"
-    opened.curate.apply(planned)
+    changes.apply(opened, planned)
     opened.refresh()
     trace = opened.recall(RecallRequest(query="Who owns the lantern in the attic?", recipe="memtui"))
     assert [each.id for each in trace.results][:1] == [key]
@@ -72,7 +73,7 @@ def test_the_bad_expiry_is_mended(demo: Path) -> None:
     opened = engine(demo)
     key = memory_id("hidden-by-time")
     assert opened.get(key).expired
-    opened.curate.apply(opened.curate.edit([key], {"valid_until": "never"}))
+    changes.apply(opened, changes.plan_edit(opened, [key], {"valid_until": "never"}))
     opened.refresh()
     assert not opened.get(key).expired
 
@@ -80,10 +81,10 @@ def test_the_bad_expiry_is_mended(demo: Path) -> None:
 def test_a_pin_is_found_and_spared(demo: Path) -> None:
     opened = engine(demo)
     ids = select_ids(opened.view, "scope:global tier:peripheral -is:invalid-metadata")[:3]
-    opened.curate.apply(opened.curate.edit(ids[:1], {"pinned": True}))
+    changes.apply(opened, changes.plan_edit(opened, ids[:1], {"pinned": True}))
     opened.refresh()
     assert select_ids(opened.view, "is:pinned") == ids[:1]
-    assert ids[0] not in opened.curate.forget(ids, hard=True, spare_pinned=True).ids
+    assert ids[0] not in changes.plan_forget(opened, ids, hard=True, spare_pinned=True).ids
 
 
 def test_the_sweep_finds_what_was_planted(demo: Path) -> None:
@@ -105,7 +106,9 @@ def test_the_sweep_finds_what_was_planted(demo: Path) -> None:
 def test_forgetting_for_good_in_our_own_format(demo: Path) -> None:
     opened = engine(demo)
     key = memory_id("secret")
-    outcome = opened.curate.apply(opened.curate.forget([key], hard=True, shrink=True), confirmed=True)
+    outcome = changes.apply(
+        opened, changes.plan_forget(opened, [key], hard=True, shrink=True), confirmed=True
+    )
     assert outcome.receipt is not None
     assert outcome.receipt["clean"] is True
     opened.refresh()
@@ -117,4 +120,4 @@ def test_the_engine_says_whether_it_may_write(demo: Path) -> None:
     assert engine(demo).info.read_only is False
     reading = open_engine(demo, now=lambda: NOW_MS, environ={}, cwd=demo)
     assert reading.info.read_only is True
-    assert not reading.curate.writable
+    assert not reading.write_state.writable

@@ -7,7 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine import Cancelled, CancelToken, Engine, RecallRequest, RefusedError, explain, open_engine
+from memtui.engine import (
+    Cancelled,
+    CancelToken,
+    Engine,
+    RecallRequest,
+    RefusedError,
+    changes,
+    explain,
+    open_engine,
+)
 from memtui.engine.cases.case import Case, case_id
 from memtui.engine.demo import build_demo
 from memtui.engine.explain.question_history import History
@@ -57,17 +66,21 @@ def test_what_is_foretold_is_what_comes(engine: Engine, tmp_path: Path, kind: st
     history, before = remembered(engine, tmp_path), answers(engine)
     first, second = before[QUESTIONS[0]][:2]
     planned = {
-        "delete": lambda: engine.curate.forget([first], hard=True),
-        "archive": lambda: engine.curate.edit([first], {"state": "archived"}),
-        "text": lambda: engine.curate.edit([first], {"text": "A zebra crossing is painted at the yard."}),
-        "scope": lambda: engine.curate.edit([first], {"scope": "project:elsewhere", "importance": "0"}),
-        "merge": lambda: engine.curate.merge([first, second], losers="delete"),
+        "delete": lambda: changes.plan_forget(engine, [first], hard=True),
+        "archive": lambda: changes.plan_edit(engine, [first], {"state": "archived"}),
+        "text": lambda: changes.plan_edit(
+            engine, [first], {"text": "A zebra crossing is painted at the yard."}
+        ),
+        "scope": lambda: changes.plan_edit(
+            engine, [first], {"scope": "project:elsewhere", "importance": "0"}
+        ),
+        "merge": lambda: changes.plan_merge(engine, [first, second], losers="delete"),
     }[kind]()
     case = Case(case_id(QUESTIONS[0], SCOPES, None, ""), QUESTIONS[0], expected=(first,), scopes=SCOPES)
     untouched = tree_hash(tmp_path / "store")
     effect = explain.effect_on_recall(engine, planned, [case], history)
     assert tree_hash(tmp_path / "store") == untouched
-    engine.curate.apply(planned, confirmed=True)
+    changes.apply(engine, planned, confirmed=True)
     engine.refresh()
     after = answers(engine)
     foretold = {each.query: each for each in effect.changed}
@@ -86,7 +99,9 @@ def test_a_change_that_recall_does_not_see_changes_no_answer(engine: Engine, tmp
     history = remembered(engine, tmp_path)
     seen = _seen(engine)
     unseen = next(memory for memory in engine.ids(engine.view(_everything())) if memory not in seen)
-    effect = explain.effect_on_recall(engine, engine.curate.edit([unseen], {"pinned": "yes"}), [], history)
+    effect = explain.effect_on_recall(
+        engine, changes.plan_edit(engine, [unseen], {"pinned": "yes"}), [], history
+    )
     assert (effect.asked, effect.changed) == (3, ())
 
 
@@ -101,13 +116,13 @@ def _seen(engine: Engine) -> set[str]:
 
 
 def test_without_questions_nothing_is_copied(engine: Engine, tmp_path: Path) -> None:
-    planned = engine.curate.edit([engine.ids(engine.view(_everything()))[0]], {"pinned": "yes"})
+    planned = changes.plan_edit(engine, [engine.ids(engine.view(_everything()))[0]], {"pinned": "yes"})
     assert explain.effect_on_recall(engine, planned, [], History(tmp_path / "none.db")).asked == 0
 
 
 def test_it_can_be_cancelled_and_reports_progress(engine: Engine, tmp_path: Path) -> None:
     history, token, seen = remembered(engine, tmp_path), CancelToken(), []
-    planned = engine.curate.edit([engine.ids(engine.view(_everything()))[0]], {"importance": "0"})
+    planned = changes.plan_edit(engine, [engine.ids(engine.view(_everything()))[0]], {"importance": "0"})
 
     def report(progress: object) -> None:
         seen.append(progress)
@@ -120,7 +135,7 @@ def test_it_can_be_cancelled_and_reports_progress(engine: Engine, tmp_path: Path
 
 def test_a_plan_with_conflicts_cannot_be_tried(engine: Engine, tmp_path: Path) -> None:
     history = remembered(engine, tmp_path)
-    planned = engine.curate.edit(["no-such-memory"], {"importance": "0"})
+    planned = changes.plan_edit(engine, ["no-such-memory"], {"importance": "0"})
     with pytest.raises(RefusedError, match="conflicts"):
         explain.effect_on_recall(engine, planned, [], history)
 
@@ -132,14 +147,14 @@ def test_changed_words_in_an_answer_are_a_changed_answer(engine: Engine, tmp_pat
     old = next(row.text for row in before.pool.rows if row.id == first)
     new = old.replace("2222", "8443")
     assert new != old
-    planned = engine.curate.edit([first], {"text": new})
+    planned = changes.plan_edit(engine, [first], {"text": new})
     effect = explain.effect_on_recall(engine, planned, [], remembered(engine, tmp_path))
     change = next(each for each in effect.changed if each.query == question)
     (row,) = change.reworded
     assert (row.id, row.rank_before) == (first, 1)
     assert (row.before, row.after) == (old, new)
     assert row.as_json()["after"] == new
-    engine.curate.apply(planned, confirmed=True)
+    changes.apply(engine, planned, confirmed=True)
     engine.refresh()
     after = engine.recall(asked(question))
     assert change.after == after.returned
@@ -154,7 +169,7 @@ def test_changed_words_in_an_answer_are_a_changed_answer(engine: Engine, tmp_pat
 def test_what_only_the_prompt_shows_is_a_changed_answer_too(engine: Engine, tmp_path: Path) -> None:
     question = QUESTIONS[0]
     first = engine.recall(asked(question)).returned[0]
-    planned = engine.curate.edit([first], {"l0_abstract": "Ask Tomas for the port."})
+    planned = changes.plan_edit(engine, [first], {"l0_abstract": "Ask Tomas for the port."})
     change = next(
         each
         for each in explain.effect_on_recall(engine, planned, [], remembered(engine, tmp_path)).changed
@@ -172,7 +187,7 @@ def test_the_cases_are_counted_before_and_after(engine: Engine, tmp_path: Path) 
         Case("rid", QUESTIONS[0] + " ", rejected=ids[:1], scopes=SCOPES),
         Case("second", QUESTIONS[0] + "  ", expected=ids[1:2], scopes=SCOPES),
     ]
-    planned = engine.curate.forget([ids[0]], hard=True)
+    planned = changes.plan_forget(engine, [ids[0]], hard=True)
     kept = explain.effect_on_recall(engine, planned, cases, History(tmp_path / "none.db")).cases
     assert (kept.cases, kept.right_before, kept.right_after) == (3, 2, 2)
     assert kept.worse == (cases[0].query,)

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
+from memtui.engine import changes
 from memtui.engine.core.errors import RefusedError, UsageError
 from tests.conftest import NOW_MS
-from tests.engine.curate_world import WordEmbedder, curator, row_of, rows_of, same_rows, version_of
+from tests.engine.curate_world import WordEmbedder, engine_at, row_of, rows_of, same_rows, version_of
 from tests.engine.tables import pro_row, uuid, write_table
 
 FULL = (
@@ -26,8 +27,8 @@ def edit(
 ) -> dict[str, Any]:
     """Edit one memory and return its columns, the metadata parsed."""
     write_table(folder, [{**pro_row(1, text="Tea: green", metadata=FULL), **(row or {})}])
-    store = curator(folder, embedder=WordEmbedder(2))
-    store.apply(store.edit([uuid(1)], given, **more))
+    engine = engine_at(folder, embedder=WordEmbedder(2))
+    changes.apply(engine, changes.plan_edit(engine, [uuid(1)], given, **more))
     found = row_of(folder, uuid(1))
     return {**found, "metadata": json.loads(found["metadata"])}
 
@@ -69,14 +70,14 @@ def test_archive_and_confirm_as_the_agents_tools_do(tmp_path: Path) -> None:
     found = edit(tmp_path / "db", {"state": "archived"}, reason="old")["metadata"]
     assert (found["state"], found["memory_layer"], found["archive_reason"]) == ("archived", "archive", "old")
     assert found["archived_at"] == NOW_MS
-    store = curator(tmp_path / "db")
-    store.apply(store.edit([uuid(1)], {"state": "confirmed"}))
+    engine = engine_at(tmp_path / "db")
+    changes.apply(engine, changes.plan_edit(engine, [uuid(1)], {"state": "confirmed"}))
     again = json.loads(row_of(tmp_path / "db", uuid(1))["metadata"])
     assert (again["state"], again["memory_layer"]) == ("confirmed", "working")
     pending = edit(tmp_path / "pending", {"state": "pending"})["metadata"]
     assert pending["state"] == "pending"
-    store = curator(tmp_path / "pending")
-    store.apply(store.edit([uuid(1)], {"state": "confirmed"}))
+    engine = engine_at(tmp_path / "pending")
+    changes.apply(engine, changes.plan_edit(engine, [uuid(1)], {"state": "confirmed"}))
     promoted = json.loads(row_of(tmp_path / "pending", uuid(1))["metadata"])
     assert (promoted["memory_layer"], promoted["bad_recall_count"], promoted["suppressed_until_ms"]) == (
         "durable",
@@ -92,8 +93,11 @@ def test_pins_suppression_and_expiry(tmp_path: Path) -> None:
     assert (found["pinned"], found["tier"]) == (True, "core")
     assert found["suppressed_until_ms"] == NOW_MS + 2 * 86_400_000
     assert found["valid_until"] == 1_801_353_600_000
-    store = curator(tmp_path / "a")
-    store.apply(store.edit([uuid(1)], {"pinned": False, "suppressed": "no", "valid_until": "never"}))
+    engine = engine_at(tmp_path / "a")
+    changes.apply(
+        engine,
+        changes.plan_edit(engine, [uuid(1)], {"pinned": False, "suppressed": "no", "valid_until": "never"}),
+    )
     after = json.loads(row_of(tmp_path / "a", uuid(1))["metadata"])
     assert "pinned" not in after
     assert "valid_until" not in after
@@ -138,9 +142,9 @@ def test_values_that_make_no_sense_are_refused_before_anything_is_read(
     tmp_path: Path, given: dict[str, Any], says: str
 ) -> None:
     write_table(tmp_path / "db", [pro_row(1)])
-    store, before = curator(tmp_path / "db", embedder=WordEmbedder(2)), rows_of(tmp_path / "db")
+    engine, before = engine_at(tmp_path / "db", embedder=WordEmbedder(2)), rows_of(tmp_path / "db")
     with pytest.raises(UsageError, match=says) as error:
-        store.edit([uuid(1)], given)
+        changes.plan_edit(engine, [uuid(1)], given)
     assert error.value.fix
     assert same_rows(rows_of(tmp_path / "db"), before)
 
@@ -148,7 +152,7 @@ def test_values_that_make_no_sense_are_refused_before_anything_is_read(
 def test_a_mistyped_tier_names_the_nearest(tmp_path: Path) -> None:
     write_table(tmp_path / "db", [pro_row(1)])
     with pytest.raises(UsageError) as error:
-        curator(tmp_path / "db").edit([uuid(1)], {"tier": "perifpheral"})
+        changes.plan_edit(engine_at(tmp_path / "db"), [uuid(1)], {"tier": "perifpheral"})
     assert error.value.fix == "Did you mean peripheral?"
 
 
@@ -171,20 +175,22 @@ def test_quotes_and_sql_in_a_text_are_only_a_text(tmp_path: Path, value: str) ->
 def test_odd_ids_are_values_too(tmp_path: Path) -> None:
     odd = 'it\'s "odd" -- id'
     write_table(tmp_path / "db", [pro_row(1, id=odd), pro_row(2)])
-    store = curator(tmp_path / "db")
-    store.apply(store.edit([odd], {"importance": 1}))
+    engine = engine_at(tmp_path / "db")
+    changes.apply(engine, changes.plan_edit(engine, [odd], {"importance": 1}))
     assert [row["importance"] for row in rows_of(tmp_path / "db").to_pylist()] == [0.5, 1.0]
-    store.apply(store.undo())
+    changes.apply(engine, changes.plan_undo(engine))
     assert row_of(tmp_path / "db", odd)["importance"] == 0.5
 
 
 @pytest.mark.parametrize("metadata", ["{broken", "[1,2]", '"text"', "7"])
 def test_metadata_that_is_no_object_is_never_written_over(tmp_path: Path, metadata: str) -> None:
     write_table(tmp_path / "db", [pro_row(1, metadata=metadata)])
-    store = curator(tmp_path / "db")
-    (conflict,) = store.edit([uuid(1)], {"tier": "core"}).conflicts
+    engine = engine_at(tmp_path / "db")
+    (conflict,) = changes.plan_edit(engine, [uuid(1)], {"tier": "core"}).conflicts
     assert "not a JSON object" in conflict.sentence
-    outcome = store.apply(store.edit([uuid(1)], {"importance": 0.9, "scope": "agent:main"}))
+    outcome = changes.apply(
+        engine, changes.plan_edit(engine, [uuid(1)], {"importance": 0.9, "scope": "agent:main"})
+    )
     assert row_of(tmp_path / "db", uuid(1))["metadata"] == metadata
     assert any("confidence stays" in note.lower() for note in outcome.warnings)
 
@@ -193,29 +199,30 @@ def test_metadata_that_is_no_object_is_never_written_over(tmp_path: Path, metada
 def test_a_row_without_metadata_gets_only_what_is_set(tmp_path: Path, metadata: str | None) -> None:
     write_table(tmp_path / "db", [pro_row(1, metadata=metadata)])
     before = rows_of(tmp_path / "db")
-    store = curator(tmp_path / "db")
-    store.apply(store.edit([uuid(1)], {"tier": "core"}))
+    engine = engine_at(tmp_path / "db")
+    changes.apply(engine, changes.plan_edit(engine, [uuid(1)], {"tier": "core"}))
     assert row_of(tmp_path / "db", uuid(1))["metadata"] == '{"tier":"core"}'
-    store.apply(store.undo())
+    changes.apply(engine, changes.plan_undo(engine))
     assert same_rows(rows_of(tmp_path / "db"), before)
 
 
 def test_a_scope_that_no_agent_has_is_warned_of(tmp_path: Path) -> None:
     write_table(tmp_path / "db", [pro_row(1)])
-    store = curator(tmp_path / "db")
+    engine = engine_at(tmp_path / "db")
     assert any(
-        "No agent reads the scope work" in note for note in store.edit([uuid(1)], {"scope": "work"}).warnings
+        "No agent reads the scope work" in note
+        for note in changes.plan_edit(engine, [uuid(1)], {"scope": "work"}).warnings
     )
-    assert store.edit([uuid(1)], {"scope": "project:atlas"}).warnings == ()
+    assert changes.plan_edit(engine, [uuid(1)], {"scope": "project:atlas"}).warnings == ()
 
 
 def test_rows_that_the_agent_derives_are_refused(tmp_path: Path) -> None:
     derived = "corpus:" + "ab" * 24
     write_table(tmp_path / "db", [pro_row(1, id=derived), pro_row(2)])
-    store = curator(tmp_path / "db")
-    planned = store.edit([derived, uuid(2)], {"importance": 1})
+    engine = engine_at(tmp_path / "db")
+    planned = changes.plan_edit(engine, [derived, uuid(2)], {"importance": 1})
     assert [(each.id, each.reason) for each in planned.conflicts] == [(derived, "refused")]
-    outcome = store.apply(planned.leaving_refused())
+    outcome = changes.apply(engine, planned.leaving_refused())
     assert [each.id for each in outcome.changes] == [uuid(2)]
     assert [each.id for each in outcome.conflicts] == [derived]
 
@@ -228,8 +235,8 @@ def test_a_vector_that_cannot_be_written_again_is_told_before(tmp_path: Path) ->
     assert number in data.read_bytes()
     data.write_bytes(data.read_bytes().replace(number, struct.pack("<f", float("nan"))))
     version = version_of(tmp_path / "db")
-    store = curator(tmp_path / "db")
+    engine = engine_at(tmp_path / "db")
     with pytest.raises(RefusedError, match="no number"):
-        store.apply(store.edit([uuid(1), uuid(2)], {"scope": "agent:main"}))
+        changes.apply(engine, changes.plan_edit(engine, [uuid(1), uuid(2)], {"scope": "agent:main"}))
     assert version_of(tmp_path / "db") == version
-    assert store.journal() == []
+    assert engine.write_state.journal.entries() == []

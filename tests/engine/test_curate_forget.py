@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from memtui.engine.changes.curator import Curator
+from memtui.engine import changes
 from memtui.engine.core.errors import RefusedError, UsageError
+from memtui.engine.engine import Engine
 from memtui.engine.store.open import open_store
-from tests.engine.curate_world import curator, file_formats, row_of, rows_of, same_rows, version_of
+from tests.engine.curate_world import engine_at, file_formats, row_of, rows_of, same_rows, version_of
 from tests.engine.tables import pro_row, uuid, write_table
 
 SECRET = "The vault code of Uferweg is tulip-seventeen-kestrel."
@@ -41,16 +42,16 @@ def ids(change_set: Any) -> dict[str, str]:
 
 def test_soft_forgetting_archives_and_restore_brings_back_every_byte(chain: Path) -> None:
     before = rows_of(chain)
-    store = curator(chain)
-    outcome = store.apply(store.forget([uuid(5)]))
+    engine = engine_at(chain)
+    outcome = changes.apply(engine, changes.plan_forget(engine, [uuid(5)]))
     meta = json.loads(row_of(chain, uuid(5))["metadata"])
     assert (outcome.action, meta["state"], meta["memory_layer"]) == ("forget", "archived", "archive")
-    store.apply(store.restore([uuid(5)]))
+    changes.apply(engine, changes.plan_restore(engine, [uuid(5)]))
     assert same_rows(rows_of(chain), before)
 
 
 def test_the_preview_lists_what_stands_behind(chain: Path) -> None:
-    planned = curator(chain).forget([uuid(1)], hard=True)
+    planned = changes.plan_forget(engine_at(chain), [uuid(1)], hard=True)
     assert ids(planned) == {
         uuid(1): "",
         uuid(2): "older version",
@@ -62,18 +63,18 @@ def test_the_preview_lists_what_stands_behind(chain: Path) -> None:
 
 def test_hard_forgetting_deletes_exactly_that_and_is_undone(chain: Path) -> None:
     before = rows_of(chain)
-    store = curator(chain)
-    planned = store.forget([uuid(1)], hard=True)
+    engine = engine_at(chain)
+    planned = changes.plan_forget(engine, [uuid(1)], hard=True)
     with pytest.raises(RefusedError, match="deletes 4 memories") as refused:
-        store.apply(planned)
+        changes.apply(engine, planned)
     assert "--yes" in refused.value.fix
-    outcome = store.apply(planned, confirmed=True)
+    outcome = changes.apply(engine, planned, confirmed=True)
     assert rows_of(chain).column("id").to_pylist() == sorted([uuid(5), uuid(6)])
     assert outcome.receipt is not None
     found = outcome.receipt["found"]
     assert (found["newest_version"], found["index"]) == ([], [])
     assert found["versions"], "older versions hold them until the history is shrunk, and the receipt says so"
-    store.apply(store.undo())
+    changes.apply(engine, changes.plan_undo(engine))
     assert same_rows(rows_of(chain), before)
 
 
@@ -84,9 +85,11 @@ def test_with_the_history_shrunk_no_byte_is_left(chain: Path) -> None:
         open_store(chain).schema,
         file_formats(chain),
     )
-    store = curator(chain)
-    store.apply(store.edit([uuid(1)], {"importance": 0.9}))
-    outcome = store.apply(store.forget([uuid(1)], hard=True, shrink=True), confirmed=True)
+    engine = engine_at(chain)
+    changes.apply(engine, changes.plan_edit(engine, [uuid(1)], {"importance": 0.9}))
+    outcome = changes.apply(
+        engine, changes.plan_forget(engine, [uuid(1)], hard=True, shrink=True), confirmed=True
+    )
     assert outcome.receipt is not None
     assert outcome.receipt["clean"] is True
     assert outcome.receipt["found"] == {"newest_version": [], "index": [], "versions": [], "files": []}
@@ -107,15 +110,15 @@ def test_with_the_history_shrunk_no_byte_is_left(chain: Path) -> None:
         0,
     )
     with pytest.raises(RefusedError, match="removed for good"):
-        store.undo(outcome.entry)
+        changes.plan_undo(engine, outcome.entry)
 
 
 def test_what_was_deleted_earlier_can_be_purged_later(chain: Path) -> None:
-    store = curator(chain)
-    store.apply(store.forget([uuid(5)], hard=True), confirmed=True)
-    planned = store.forget([uuid(5)], hard=True, shrink=True)
+    engine = engine_at(chain)
+    changes.apply(engine, changes.plan_forget(engine, [uuid(5)], hard=True), confirmed=True)
+    planned = changes.plan_forget(engine, [uuid(5)], hard=True, shrink=True)
     assert (planned.changes, planned.purges, planned.conflicts) == ((), (uuid(5),), ())
-    outcome = store.apply(planned, confirmed=True)
+    outcome = changes.apply(engine, planned, confirmed=True)
     assert outcome.receipt is not None
     assert outcome.receipt["clean"] is True
     assert f"{SECRET} 5".encode() not in b"".join(
@@ -125,35 +128,37 @@ def test_what_was_deleted_earlier_can_be_purged_later(chain: Path) -> None:
 
 def test_a_history_can_only_be_shrunk_of_a_hard_forget(chain: Path) -> None:
     with pytest.raises(UsageError):
-        curator(chain).forget([uuid(5)], shrink=True)
+        changes.plan_forget(engine_at(chain), [uuid(5)], shrink=True)
 
 
 def test_pinned_memories_are_spared_by_sweeps_and_not_by_name(chain: Path) -> None:
-    store = curator(chain)
-    swept = store.forget([uuid(5), uuid(6)], hard=True, spare_pinned=True)
+    engine = engine_at(chain)
+    swept = changes.plan_forget(engine, [uuid(5), uuid(6)], hard=True, spare_pinned=True)
     assert list(ids(swept)) == [uuid(5)]
     assert any("pinned" in note for note in swept.warnings)
-    assert list(ids(store.forget([uuid(6)], hard=True))) == [uuid(6)]
-    assert list(ids(store.forget([uuid(5), uuid(6)], spare_pinned=True))) == [uuid(5)]
+    assert list(ids(changes.plan_forget(engine, [uuid(6)], hard=True))) == [uuid(6)]
+    assert list(ids(changes.plan_forget(engine, [uuid(5), uuid(6)], spare_pinned=True))) == [uuid(5)]
 
 
 def test_a_text_that_changed_underneath_is_not_deleted(chain: Path) -> None:
     import lancedb
 
-    store = curator(chain)
-    planned = store.forget([uuid(5)], hard=True)
+    engine = engine_at(chain)
+    planned = changes.plan_forget(engine, [uuid(5)], hard=True)
     lancedb.connect(chain).open_table("memories").update(
         where=f"id = '{uuid(5)}'", values={"text": "Another."}
     )
     with pytest.raises(RefusedError, match="text"):
-        store.apply(planned, confirmed=True)
+        changes.apply(engine, planned, confirmed=True)
     assert row_of(chain, uuid(5))["text"] == "Another."
 
 
 def test_another_memory_that_says_the_same_is_named(tmp_path: Path) -> None:
     write_table(tmp_path / "db", [pro_row(1, text=SECRET), pro_row(2, text=SECRET)])
-    store = curator(tmp_path / "db")
-    outcome = store.apply(store.forget([uuid(1)], hard=True, shrink=True), confirmed=True)
+    engine = engine_at(tmp_path / "db")
+    outcome = changes.apply(
+        engine, changes.plan_forget(engine, [uuid(1)], hard=True, shrink=True), confirmed=True
+    )
     assert outcome.receipt is not None
     assert outcome.receipt["same_text"] == {uuid(1): [uuid(2)]}
     assert outcome.receipt["clean"] is True
@@ -184,7 +189,7 @@ def mirrored(chain: Path) -> Path:
 
 
 def test_copies_are_listed_with_what_becomes_of_them(mirrored: Path) -> None:
-    copies = curator(mirrored).forget([uuid(5)], hard=True).copies
+    copies = changes.plan_forget(engine_at(mirrored), [uuid(5)], hard=True).copies
     found = {(Path(each["path"]).name, each["line"], each["kind"], each["goes"]) for each in copies}
     assert found == {
         ("2026-09-01.md", 2, "mirror", True),
@@ -196,22 +201,22 @@ def test_copies_are_listed_with_what_becomes_of_them(mirrored: Path) -> None:
 def test_mirror_lines_go_and_come_back_to_the_byte(mirrored: Path) -> None:
     mirror = mirrored.parent / "md-mirror" / "2026-09-01.md"
     before = mirror.read_bytes()
-    store = curator(mirrored)
-    store.apply(store.forget([uuid(5)], hard=True), confirmed=True)
+    engine = engine_at(mirrored)
+    changes.apply(engine, changes.plan_forget(engine, [uuid(5)], hard=True), confirmed=True)
     assert mirror.read_bytes() == b"".join(before.splitlines(keepends=True)[::2])
-    store.apply(store.undo())
+    changes.apply(engine, changes.plan_undo(engine))
     assert mirror.read_bytes() == before
-    store.apply(store.redo())
+    changes.apply(engine, changes.plan_redo(engine))
     assert SECRET.encode() not in mirror.read_bytes()
 
 
 def test_a_mirror_that_cannot_be_written_is_told_of(mirrored: Path) -> None:
     mirror = mirrored.parent / "md-mirror" / "2026-09-01.md"
-    store = curator(mirrored)
-    planned = store.forget([uuid(5)], hard=True)
+    engine = engine_at(mirrored)
+    planned = changes.plan_forget(engine, [uuid(5)], hard=True)
     mirror.unlink()
     mirror.mkdir()
-    outcome = store.apply(planned, confirmed=True)
+    outcome = changes.apply(engine, planned, confirmed=True)
     assert any("still holds a copy" in note for note in outcome.warnings)
 
 
@@ -224,7 +229,7 @@ def test_the_mirrors_that_the_plugin_itself_wrote(shared: Path, tmp_path: Path) 
     line = next(path.read_text(encoding="utf-8").splitlines()[0] for path in sorted(tmp_path.rglob("*.md")))
     text = line.split("source=memory_store ", 1)[1]
     write_table(tmp_path / "db", [pro_row(1, text=text)])
-    (copy, *_) = curator(tmp_path / "db").forget([uuid(1)], hard=True).copies
+    (copy, *_) = changes.plan_forget(engine_at(tmp_path / "db"), [uuid(1)], hard=True).copies
     assert (copy["kind"], copy["line"], copy["goes"]) == ("mirror", 1, True)
 
 
@@ -237,8 +242,10 @@ def test_forgetting_in_a_copy_of_the_peers_store(shared: Path, tmp_path: Path) -
     folder = tmp_path / "store-clean"
     row = next(each for each in rows_of(folder).to_pylist() if "6543 through pgbouncer" in each["text"])
     formats = file_formats(folder)
-    store: Curator = curator(folder)
-    outcome = store.apply(store.forget([row["id"]], hard=True, shrink=True), confirmed=True)
+    engine: Engine = engine_at(folder)
+    outcome = changes.apply(
+        engine, changes.plan_forget(engine, [row["id"]], hard=True, shrink=True), confirmed=True
+    )
     assert outcome.receipt is not None
     assert outcome.receipt["clean"] is True
     files = b"".join(path.read_bytes() for path in (folder / "memories.lance").rglob("*") if path.is_file())
@@ -257,18 +264,18 @@ def test_the_built_in_stores_delete_edit_and_undo(shared: Path, tmp_path: Path, 
     folder = tmp_path / name
     before, schema = rows_of(folder), open_store(folder).schema
     ids_of = [each for each in before.column("id").to_pylist() if each != "__schema__"][:3]
-    store = curator(folder)
+    engine = engine_at(folder)
     with pytest.raises(RefusedError, match="no state"):
-        store.forget(ids_of)
+        changes.plan_forget(engine, ids_of)
     with pytest.raises(UsageError, match="have no tier"):
-        store.edit(ids_of, {"tier": "core"})
-    store.apply(store.edit(ids_of, {"importance": 0.111, "category": "decision"}))
+        changes.plan_edit(engine, ids_of, {"tier": "core"})
+    changes.apply(engine, changes.plan_edit(engine, ids_of, {"importance": 0.111, "category": "decision"}))
     assert {row_of(folder, each)["importance"] for each in ids_of} == {0.111}
-    store.apply(store.forget(ids_of[:1], hard=True), confirmed=True)
+    changes.apply(engine, changes.plan_forget(engine, ids_of[:1], hard=True), confirmed=True)
     assert rows_of(folder).num_rows == before.num_rows - 1
     assert not (folder / ".memory-write.lock").exists(), "these stores have no lock"
-    store.apply(store.undo())
-    store.apply(store.undo())
+    changes.apply(engine, changes.plan_undo(engine))
+    changes.apply(engine, changes.plan_undo(engine))
     assert same_rows(rows_of(folder), before)
     assert open_store(folder).schema == schema
 
@@ -277,9 +284,9 @@ def test_forgetting_does_not_read_every_version(chain: Path, monkeypatch: pytest
     """The receipt names one version that holds what went, however many there are."""
     from memtui.engine.store.writer import Writer
 
-    store = curator(chain)
+    engine = engine_at(chain)
     for n in range(12):
-        store.apply(store.edit([uuid(6)], {"importance": 0.3 + n / 100}))
+        changes.apply(engine, changes.plan_edit(engine, [uuid(6)], {"importance": 0.3 + n / 100}))
     opened: list[int] = []
     real = Writer.at
 
@@ -288,7 +295,7 @@ def test_forgetting_does_not_read_every_version(chain: Path, monkeypatch: pytest
         return real(self, version)
 
     monkeypatch.setattr(Writer, "at", counted)
-    outcome = store.apply(store.forget([uuid(5)], hard=True), confirmed=True)
+    outcome = changes.apply(engine, changes.plan_forget(engine, [uuid(5)], hard=True), confirmed=True)
     assert len(opened) < 5
     assert outcome.receipt is not None
     assert outcome.receipt["found"]["versions"] == [outcome.version_before]
@@ -298,7 +305,9 @@ def test_forgetting_does_not_read_every_version(chain: Path, monkeypatch: pytest
 def test_what_is_said_of_older_versions_is_what_the_table_is_set_to(chain: Path, tmp_path: Path) -> None:
     """A table of Python's engine cleans nothing up by itself; one of the plugin does, at the age it names."""
     (note,) = [
-        each for each in curator(chain).forget([uuid(5)], hard=True).warnings if "Older versions" in each
+        each
+        for each in changes.plan_forget(engine_at(chain), [uuid(5)], hard=True).warnings
+        if "Older versions" in each
     ]
     assert "by itself" in note
     assert "14" not in note
@@ -310,6 +319,8 @@ def test_a_table_of_the_plugin_says_its_own_age(shared: Path, tmp_path: Path) ->
     folder = next(tmp_path.rglob("memories.lance")).parent
     first = str(rows_of(folder).column("id")[0])
     (note,) = [
-        each for each in curator(folder).forget([first], hard=True).warnings if "Older versions" in each
+        each
+        for each in changes.plan_forget(engine_at(folder), [first], hard=True).warnings
+        if "Older versions" in each
     ]
     assert "14 days" in note

@@ -168,12 +168,12 @@ def test_a_closed_engine_lets_go_of_its_journal(tmp_path: Path) -> None:
         return open_engine(folder, now=lambda: NOW_MS, environ={}, cwd=tmp_path, writable=True, state=state)
 
     with opened() as engine:
-        journal = engine.curate.applier.journal
+        journal = engine.write_state.applier.journal
         write(journal, "one")
     engine.close()
     assert not Path(f"{journal.path}-wal").exists()
     with opened() as again:
-        assert [each.title for each in again.curate.journal()] == ["one"]
-        assert [each.title for each in engine.curate.journal()] == ["one"], (
+        assert [each.title for each in again.write_state.journal.entries()] == ["one"]
+        assert [each.title for each in engine.write_state.journal.entries()] == ["one"], (
             "a closed engine opens again when asked"
         )

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from memtui.engine import changes
 from memtui.engine.catalog.build import build_catalog
 from memtui.engine.catalog.metadata_columns import read_metadata
 from memtui.engine.core.errors import Cancelled, RefusedError, UsageError
@@ -15,7 +16,7 @@ from memtui.engine.core.progress import CancelToken, Progress
 from memtui.engine.health.near_duplicates import find_near
 from memtui.engine.store.open import open_store
 from tests.conftest import NOW_MS
-from tests.engine.curate_world import WordEmbedder, curator, row_of, rows_of, same_rows, version_of
+from tests.engine.curate_world import WordEmbedder, engine_at, row_of, rows_of, same_rows, version_of
 from tests.engine.pro_store import row, write_store
 from tests.engine.tables import pro_row, uuid, write_table
 
@@ -35,15 +36,15 @@ def three(tmp_path: Path) -> Path:
 
 def test_the_survivor_takes_over_and_the_others_are_superseded(three: Path) -> None:
     before = rows_of(three)
-    store = curator(three)
-    planned = store.merge([uuid(1), uuid(2), uuid(3)])
+    engine = engine_at(three)
+    planned = changes.plan_merge(engine, [uuid(1), uuid(2), uuid(3)])
     assert [(each.id, each.why) for each in planned.changes] == [
         (uuid(3), "survives"),
         (uuid(1), f"merged into {uuid(3)}"),
         (uuid(2), f"merged into {uuid(3)}"),
     ]
     assert any("different scopes" in note for note in planned.warnings)
-    outcome = store.apply(planned)
+    outcome = changes.apply(engine, planned)
     assert outcome.version_after == outcome.version_before + 1
     winner, loser = row_of(three, uuid(3)), json.loads(row_of(three, uuid(1))["metadata"])
     meta = json.loads(winner["metadata"])
@@ -60,38 +61,40 @@ def test_the_survivor_takes_over_and_the_others_are_superseded(three: Path) -> N
         NOW_MS,
     )
     assert (meta["keep"], loser["keep"]) == ("me", "me")
-    store.apply(store.undo())
+    changes.apply(engine, changes.plan_undo(engine))
     assert same_rows(rows_of(three), before)
 
 
 def test_losers_can_be_deleted_in_the_same_commit(three: Path) -> None:
     before, version = rows_of(three), version_of(three)
-    store = curator(three, embedder=WordEmbedder(2))
-    planned = store.merge([uuid(1), uuid(2)], survivor=uuid(1), text="Tea: green, no sugar", losers="delete")
+    engine = engine_at(three, embedder=WordEmbedder(2))
+    planned = changes.plan_merge(
+        engine, [uuid(1), uuid(2)], survivor=uuid(1), text="Tea: green, no sugar", losers="delete"
+    )
     with pytest.raises(RefusedError, match="deletes 1 memory"):
-        store.apply(planned)
-    store.apply(planned, confirmed=True)
+        changes.apply(engine, planned)
+    changes.apply(engine, planned, confirmed=True)
     assert version_of(three) == version + 1
     assert rows_of(three).column("id").to_pylist() == sorted([uuid(1), uuid(3)])
     assert row_of(three, uuid(1))["text"] == "Tea: green, no sugar"
-    store.apply(store.undo())
+    changes.apply(engine, changes.plan_undo(engine))
     assert same_rows(rows_of(three), before)
 
 
 def test_a_merge_that_makes_no_sense_is_refused(three: Path) -> None:
-    store = curator(three)
+    engine = engine_at(three)
     for ids in ([], [uuid(1)], [uuid(1), uuid(1)]):
         with pytest.raises(UsageError, match="two memories"):
-            store.merge(ids)
+            changes.plan_merge(engine, ids)
     with pytest.raises(UsageError, match="none of the memories"):
-        store.merge([uuid(1), uuid(2)], survivor=uuid(3))
-    assert [each.reason for each in store.merge([uuid(1), uuid(9)]).conflicts] == ["gone"]
+        changes.plan_merge(engine, [uuid(1), uuid(2)], survivor=uuid(3))
+    assert [each.reason for each in changes.plan_merge(engine, [uuid(1), uuid(9)]).conflicts] == ["gone"]
 
 
 def test_what_was_merged_goes_with_the_survivor(three: Path) -> None:
-    store = curator(three)
-    store.apply(store.merge([uuid(1), uuid(2)], survivor=uuid(1)))
-    planned = store.forget([uuid(1)], hard=True)
+    engine = engine_at(three)
+    changes.apply(engine, changes.plan_merge(engine, [uuid(1), uuid(2)], survivor=uuid(1)))
+    planned = changes.plan_forget(engine, [uuid(1)], hard=True)
     assert {each.id: each.why for each in planned.changes} == {uuid(1): "", uuid(2): "merged into it"}
 
 
@@ -100,30 +103,30 @@ def test_what_was_merged_goes_with_the_survivor(three: Path) -> None:
 
 def test_the_trash_holds_what_was_deleted_and_gives_it_back(three: Path) -> None:
     before = rows_of(three)
-    store = curator(three)
-    store.apply(store.forget([uuid(1), uuid(2)], hard=True), confirmed=True)
-    assert [(each.id, each.title, each.entry) for each in store.trash()] == [
+    engine = engine_at(three)
+    changes.apply(engine, changes.plan_forget(engine, [uuid(1), uuid(2)], hard=True), confirmed=True)
+    assert [(each.id, each.title, each.entry) for each in changes.deleted_memories(engine)] == [
         (uuid(1), "Tea: green", 1),
         (uuid(2), "Tea is green", 1),
     ]
-    store.apply(store.restore([uuid(1)]))
-    assert [each.id for each in store.trash()] == [uuid(2)]
-    store.apply(store.restore([uuid(2)]))
+    changes.apply(engine, changes.plan_restore(engine, [uuid(1)]))
+    assert [each.id for each in changes.deleted_memories(engine)] == [uuid(2)]
+    changes.apply(engine, changes.plan_restore(engine, [uuid(2)]))
     assert same_rows(rows_of(three), before)
-    assert store.trash() == []
+    assert changes.deleted_memories(engine) == []
 
 
 def test_an_id_that_was_given_anew_is_not_overwritten(three: Path) -> None:
     import lancedb
 
-    store = curator(three)
-    store.apply(store.forget([uuid(1)], hard=True), confirmed=True)
+    engine = engine_at(three)
+    changes.apply(engine, changes.plan_forget(engine, [uuid(1)], hard=True), confirmed=True)
     stranger = rows_of(three).slice(0, 1).to_pylist()[0]
     table = lancedb.connect(three).open_table("memories")
     table.add([{**stranger, "id": uuid(1), "text": "A stranger."}])
-    fresh = curator(three)
-    assert [each.reason for each in fresh.restore([uuid(1)]).conflicts] == ["there again"]
-    assert [each.reason for each in fresh.undo().conflicts] == ["there again"]
+    fresh = engine_at(three)
+    assert [each.reason for each in changes.plan_restore(fresh, [uuid(1)]).conflicts] == ["there again"]
+    assert [each.reason for each in changes.plan_undo(fresh).conflicts] == ["there again"]
     assert row_of(three, uuid(1))["text"] == "A stranger."
 
 
@@ -131,13 +134,13 @@ def test_what_the_agent_archived_becomes_confirmed(tmp_path: Path) -> None:
     write_table(
         tmp_path / "db", [pro_row(1, metadata='{"state":"archived","memory_layer":"archive"}'), pro_row(2)]
     )
-    store = curator(tmp_path / "db")
-    planned = store.restore([uuid(1), uuid(2), uuid(7)])
+    engine = engine_at(tmp_path / "db")
+    planned = changes.plan_restore(engine, [uuid(1), uuid(2), uuid(7)])
     assert [(each.id, each.reason) for each in planned.conflicts] == [
         (uuid(2), "there again"),
         (uuid(7), "gone"),
     ]
-    store.apply(store.restore([uuid(1)]))
+    changes.apply(engine, changes.plan_restore(engine, [uuid(1)]))
     assert json.loads(row_of(tmp_path / "db", uuid(1))["metadata"])["state"] == "confirmed"
 
 

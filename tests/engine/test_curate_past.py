@@ -8,12 +8,13 @@ from pathlib import Path
 import lancedb
 import pytest
 
+from memtui.engine import changes
 from memtui.engine.core.errors import RefusedError
 from memtui.engine.core.secrets import find_secrets, mask
 from memtui.engine.store.open import open_store
 from tests.engine.curate_world import (
     WordEmbedder,
-    curator,
+    engine_at,
     file_formats,
     row_of,
     rows_of,
@@ -44,10 +45,10 @@ def store(tmp_path: Path) -> Path:
 
 
 def masked(folder: Path, n: int):
-    """A curator of the store in which memory `n` was just masked, and the entry of that."""
-    made = curator(folder, embedder=WordEmbedder(2))
+    """An engine on the store in which memory `n` was just masked, and the entry of that."""
+    made = engine_at(folder, embedder=WordEmbedder(2))
     text = mask(str(row_of(folder, uuid(n))["text"]))[0]
-    return made, made.apply(made.texts({uuid(n): text}, in_place=True)).entry
+    return made, changes.apply(made, changes.plan_texts(made, {uuid(n): text}, in_place=True)).entry
 
 
 def holds(folder: Path, needle: str) -> set[str]:
@@ -64,17 +65,17 @@ def holds(folder: Path, needle: str) -> set[str]:
 
 def test_no_version_index_or_file_holds_the_secret_and_the_memory_stays(store: Path) -> None:
     made, entry = masked(store, 1)
-    other = made.apply(made.edit([uuid(4)], {"importance": 0.9})).entry
+    other = changes.apply(made, changes.plan_edit(made, [uuid(4)], {"importance": 0.9})).entry
     assert holds(store, SECRET), "masking alone leaves it in the history and in the journal"
     before, schema, formats = rows_of(store), open_store(store).schema, file_formats(store)
 
-    planned = made.past([uuid(1)])
+    planned = changes.plan_past(made, [uuid(1)])
     assert planned.destroys
     assert any("1 entry of the journal told of it goes" in each for each in planned.warnings)
     with pytest.raises(RefusedError, match="cannot be taken back"):
-        made.apply(planned)
+        changes.apply(made, planned)
     assert holds(store, SECRET), "a refused plan does nothing"
-    outcome = made.apply(planned, confirmed=True)
+    outcome = changes.apply(made, planned, confirmed=True)
 
     assert holds(store, SECRET) == set()
     assert same_rows(rows_of(store), before), "every row is as it was, vectors bit for bit"
@@ -84,22 +85,22 @@ def test_no_version_index_or_file_holds_the_secret_and_the_memory_stays(store: P
     assert outcome.receipt["clean"] is True
     assert outcome.receipt["searched"]["files"] > 3
     assert outcome.entry is not None
-    told = made.entry(outcome.entry)[0]
+    told = made.write_state.journal.entry(outcome.entry)
     assert (told.action, told.state, told.rows) == ("clean", "applied", 1)
-    assert made.entry(entry)[0].title == "edit: contents removed"
+    assert made.write_state.journal.entry(entry).title == "edit: contents removed"
     for number, why in ((entry, "removed for good"), (outcome.entry, "cannot be taken back")):
         with pytest.raises(RefusedError, match=why):
-            made.undo(number)
-    made.apply(made.undo())
-    assert made.entry(other)[0].state == "undone", (
+            changes.plan_undo(made, number)
+    changes.apply(made, changes.plan_undo(made))
+    assert made.write_state.journal.entry(other).state == "undone", (
         "what was changed in other memories can still be taken back"
     )
-    assert made.apply(made.past([uuid(1)]), confirmed=True).receipt["clean"] is True
+    assert changes.apply(made, changes.plan_past(made, [uuid(1)]), confirmed=True).receipt["clean"] is True
 
 
 def test_what_another_memory_says_too_is_told_and_stays(store: Path) -> None:
     made, _ = masked(store, 2)
-    outcome = made.apply(made.past([uuid(2)]), confirmed=True)
+    outcome = changes.apply(made, changes.plan_past(made, [uuid(2)]), confirmed=True)
     assert outcome.receipt is not None
     assert outcome.receipt["same_text"] == {uuid(2): [uuid(3)]}
     assert OTHER in str(row_of(store, uuid(3))["text"])
@@ -109,10 +110,10 @@ def test_what_another_memory_says_too_is_told_and_stays(store: Path) -> None:
 def test_a_secret_that_the_metadata_still_has_is_found(tmp_path: Path) -> None:
     folder = tmp_path / "db"
     write_table(folder, [pro_row(1, text=TEXT, metadata=json.dumps({"heard_as": TEXT}))])
-    made = curator(folder, embedder=WordEmbedder(2))
-    made.apply(made.edit([uuid(1)], {"text": "Signed in."}, in_place=True))
+    made = engine_at(folder, embedder=WordEmbedder(2))
+    changes.apply(made, changes.plan_edit(made, [uuid(1)], {"text": "Signed in."}, in_place=True))
     assert SECRET in str(row_of(folder, uuid(1))["metadata"])
-    outcome = made.apply(made.past([uuid(1)]), confirmed=True)
+    outcome = changes.apply(made, changes.plan_past(made, [uuid(1)]), confirmed=True)
     assert outcome.receipt is not None
     assert outcome.receipt["clean"] is False
     assert outcome.receipt["found"]["newest_version"] == [uuid(1)]

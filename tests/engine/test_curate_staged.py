@@ -11,9 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memtui.engine.changes.apply import ConflictError
+from memtui.engine import changes
+from memtui.engine.changes.applier import ConflictError
 from memtui.engine.core.errors import RefusedError
-from tests.engine.curate_world import WordEmbedder, curator, row_of, rows_of, same_rows, version_of
+from tests.engine.curate_world import WordEmbedder, engine_at, row_of, rows_of, same_rows, version_of
 from tests.engine.tables import pro_row, uuid, write_table
 from tests.engine.test_curate_beside import SETTINGS
 
@@ -50,18 +51,18 @@ def make(folder: Path) -> Path:
 
 def worker(folder: Path):
     numbers = count()
-    return curator(folder, embedder=WordEmbedder(2), new_id=lambda: f"new-{next(numbers)}")
+    return engine_at(folder, embedder=WordEmbedder(2), new_id=lambda: f"new-{next(numbers)}")
 
 
-def planned(store, action):
+def planned(engine, action):
     kind, what, how = action
     if kind == "edit":
-        return store.edit([uuid(n) for n in sorted(what)], how)
+        return changes.plan_edit(engine, [uuid(n) for n in sorted(what)], how)
     if kind == "text":
-        return store.edit([uuid(what)], {"text": how}, in_place=True)
+        return changes.plan_edit(engine, [uuid(what)], {"text": how}, in_place=True)
     if kind == "merge":
-        return store.merge([uuid(n) for n in sorted(what)])
-    return store.forget([uuid(what)], hard=how)
+        return changes.plan_merge(engine, [uuid(n) for n in sorted(what)])
+    return changes.plan_forget(engine, [uuid(what)], hard=how)
 
 
 @pytest.mark.slow
@@ -72,29 +73,29 @@ def test_staged_together_is_as_one_after_the_other(tmp_path_factory, actions) ->
     staged_at, after_another = make(folder / "a" / "db"), folder / "b" / "db"
     shutil.copytree(staged_at, after_another)
     before = rows_of(staged_at)
-    store, other = worker(staged_at), worker(after_another)
+    engine, other = worker(staged_at), worker(after_another)
     for action in actions:
-        plan = planned(store, action)
+        plan = planned(engine, action)
         if plan.conflicts:  # it contradicts what is staged: it says so, and nothing is lost
             assert all(each.sentence for each in plan.conflicts)
             continue
-        store.stage.add(plan)
+        engine.write_state.staged.add(plan)
         one = planned(other, action)
         assert not one.conflicts
-        other.apply(one, confirmed=True)
+        changes.apply(other, one, confirmed=True)
     assert same_rows(rows_of(staged_at), before), "staging writes nothing"
-    whole = store.stage.planned
+    whole = engine.write_state.staged.planned
     if whole is None:
         assert same_rows(rows_of(after_another), before)
         return
     version = version_of(staged_at)
-    outcome = store.apply_staged(whole, confirmed=True)
+    outcome = changes.apply_staged(engine, whole, confirmed=True)
     assert version_of(staged_at) == version + 1
-    assert len(store.journal()) == 1
+    assert len(engine.write_state.journal.entries()) == 1
     assert outcome.changed == len(whole.changes)
     assert same_rows(rows_of(staged_at), rows_of(after_another))
-    assert not len(store.stage)
-    store.apply(store.undo(), confirmed=True)
+    assert not len(engine.write_state.staged)
+    changes.apply(engine, changes.plan_undo(engine), confirmed=True)
     assert same_rows(rows_of(staged_at), before)
 
 
@@ -104,56 +105,61 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_a_later_value_wins_and_what_is_as_before_is_no_change(folder: Path) -> None:
-    store = worker(folder)
-    store.stage.add(store.edit([uuid(0)], {"tier": "core", "importance": 0.9}))
-    store.stage.add(store.edit([uuid(0), uuid(1)], {"tier": "peripheral"}))
-    whole = store.stage.planned
+    engine = worker(folder)
+    engine.write_state.staged.add(changes.plan_edit(engine, [uuid(0)], {"tier": "core", "importance": 0.9}))
+    engine.write_state.staged.add(changes.plan_edit(engine, [uuid(0), uuid(1)], {"tier": "peripheral"}))
+    whole = engine.write_state.staged.planned
     assert whole is not None
     first = whole.changes[0]
     assert (first.before["tier"], first.after["tier"]) == ("working", "peripheral")
     assert first.after["importance"] == 0.9
     assert whole.title == "2 memories: tier, importance, confidence"
-    store.stage.add(store.edit([uuid(0)], {"tier": "working"}))
-    assert "tier" not in store.stage.planned.changes[0].after
-    assert store.as_staged(uuid(1)).tier == "peripheral"
-    store.stage.drop([uuid(0)])
-    assert store.stage.ops == {uuid(1): "edit"}
-    store.stage.add(store.edit([uuid(1)], {"tier": "working"}))
-    assert store.stage.planned is None
+    engine.write_state.staged.add(changes.plan_edit(engine, [uuid(0)], {"tier": "working"}))
+    assert "tier" not in engine.write_state.staged.planned.changes[0].after
+    assert changes.staged_memory(engine, uuid(1)).tier == "peripheral"
+    engine.write_state.staged.drop([uuid(0)])
+    assert engine.write_state.staged.ops == {uuid(1): "edit"}
+    engine.write_state.staged.add(changes.plan_edit(engine, [uuid(1)], {"tier": "working"}))
+    assert engine.write_state.staged.planned is None
 
 
 def test_what_is_staged_to_go_cannot_be_edited_and_says_why(folder: Path) -> None:
-    store = worker(folder)
-    store.stage.add(store.edit([uuid(0)], {"importance": 0.9}))
-    store.stage.add(store.forget([uuid(0)], hard=True))
-    gone = store.stage.planned.changes[0]
+    engine = worker(folder)
+    engine.write_state.staged.add(changes.plan_edit(engine, [uuid(0)], {"importance": 0.9}))
+    engine.write_state.staged.add(changes.plan_forget(engine, [uuid(0)], hard=True))
+    gone = engine.write_state.staged.planned.changes[0]
     assert (gone.op, gone.before["importance"]) == (
         "delete",
         pytest.approx(row_of(folder, uuid(0))["importance"]),
     )
-    refused = store.edit([uuid(0), uuid(1)], {"tier": "core"})
+    refused = changes.plan_edit(engine, [uuid(0), uuid(1)], {"tier": "core"})
     assert [each.id for each in refused.changes] == [uuid(1)]
     assert "staged to be deleted: drop that" in refused.conflicts[0].sentence
-    store.stage.add(store.merge([uuid(2), uuid(3)]))
-    assert "staged together with others" in store.edit([uuid(3)], {"tier": "core"}).conflicts[0].sentence
-    assert store.stage.planned.action == "changes"
-    assert store.stage.planned.title.endswith("; 1 deleted")
-    store.stage.drop([uuid(3)])  # a merge is dropped as a whole
-    assert store.stage.ops == {uuid(0): "delete"}
+    engine.write_state.staged.add(changes.plan_merge(engine, [uuid(2), uuid(3)]))
+    assert (
+        "staged together with others"
+        in changes.plan_edit(engine, [uuid(3)], {"tier": "core"}).conflicts[0].sentence
+    )
+    assert engine.write_state.staged.planned.action == "changes"
+    assert engine.write_state.staged.planned.title.endswith("; 1 deleted")
+    engine.write_state.staged.drop([uuid(3)])  # a merge is dropped as a whole
+    assert engine.write_state.staged.ops == {uuid(0): "delete"}
     with pytest.raises(RefusedError, match="1 memory; nothing"):
-        store.apply_staged(store.stage.planned)
-    assert len(store.stage) == 1
+        changes.apply_staged(engine, engine.write_state.staged.planned)
+    assert len(engine.write_state.staged) == 1
 
 
 def test_a_staged_new_version_is_edited_further_and_stays_one(folder: Path) -> None:
-    store = worker(folder)
-    store.apply(store.edit([uuid(4)], {"category": "preferences"}))
-    store.stage.add(store.edit([uuid(4)], {"text": "Likes slip casting."}))
-    (fresh,) = (each for each, op in store.stage.ops.items() if op == "add")
-    assert "staged together" in store.edit([uuid(4)], {"tier": "core"}).conflicts[0].sentence
-    store.stage.add(store.edit([fresh], {"text": "Likes slip casting best.", "importance": 0.8}))
-    assert sorted(store.stage.ops.values()) == ["add", "edit"]
-    store.apply_staged(store.stage.planned)
+    engine = worker(folder)
+    changes.apply(engine, changes.plan_edit(engine, [uuid(4)], {"category": "preferences"}))
+    engine.write_state.staged.add(changes.plan_edit(engine, [uuid(4)], {"text": "Likes slip casting."}))
+    (fresh,) = (each for each, op in engine.write_state.staged.ops.items() if op == "add")
+    assert "staged together" in changes.plan_edit(engine, [uuid(4)], {"tier": "core"}).conflicts[0].sentence
+    engine.write_state.staged.add(
+        changes.plan_edit(engine, [fresh], {"text": "Likes slip casting best.", "importance": 0.8})
+    )
+    assert sorted(engine.write_state.staged.ops.values()) == ["add", "edit"]
+    changes.apply_staged(engine, engine.write_state.staged.planned)
     new, old = row_of(folder, fresh), row_of(folder, uuid(4))
     assert (new["text"], new["importance"]) == ("Likes slip casting best.", pytest.approx(0.8))
     assert json.loads(new["metadata"])["l0_abstract"] == "Likes slip casting best."
@@ -162,23 +168,23 @@ def test_a_staged_new_version_is_edited_further_and_stays_one(folder: Path) -> N
 
 
 def test_rows_that_change_underneath_are_noticed_and_may_be_overwritten(folder: Path) -> None:
-    store, other = worker(folder), worker(folder)
-    store.stage.add(store.edit([uuid(0)], {"importance": 0.9}))
-    store.stage.add(store.edit([uuid(1)], {"tier": "core"}))
-    other.apply(other.edit([uuid(0)], {"importance": 0.4}))
+    engine, other = worker(folder), worker(folder)
+    engine.write_state.staged.add(changes.plan_edit(engine, [uuid(0)], {"importance": 0.9}))
+    engine.write_state.staged.add(changes.plan_edit(engine, [uuid(1)], {"tier": "core"}))
+    changes.apply(other, changes.plan_edit(other, [uuid(0)], {"importance": 0.4}))
     with pytest.raises(ConflictError, match="changed its importance"):
-        store.apply_staged(store.stage.planned)
-    assert len(store.stage) == 2
-    store.apply_staged(store.stage.regardless([uuid(0)]))
+        changes.apply_staged(engine, engine.write_state.staged.planned)
+    assert len(engine.write_state.staged) == 2
+    changes.apply_staged(engine, engine.write_state.staged.regardless([uuid(0)]))
     assert row_of(folder, uuid(0))["importance"] == pytest.approx(0.9)
     assert json.loads(row_of(folder, uuid(1))["metadata"])["tier"] == "core"
 
 
 def test_what_cannot_wait_is_not_staged(folder: Path) -> None:
-    store = worker(folder)
+    engine = worker(folder)
     with pytest.raises(RefusedError, match="history of the whole table"):
-        store.stage.add(store.forget([uuid(0)], hard=True, shrink=True))
-    store.apply(store.edit([uuid(0)], {"importance": 0.9}))
+        engine.write_state.staged.add(changes.plan_forget(engine, [uuid(0)], hard=True, shrink=True))
+    changes.apply(engine, changes.plan_edit(engine, [uuid(0)], {"importance": 0.9}))
     with pytest.raises(RefusedError, match="change of its own"):
-        store.stage.add(store.undo())
-    assert not len(store.stage)
+        engine.write_state.staged.add(changes.plan_undo(engine))
+    assert not len(engine.write_state.staged)

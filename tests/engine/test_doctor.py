@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from memtui.engine import open_engine
+from memtui.engine import changes, open_engine
 from memtui.engine.core.errors import MemtuiError
 from memtui.engine.health.check import Patient
 from memtui.engine.health.doctor import Examination, examine, patient_of, patient_without_table
@@ -211,12 +211,12 @@ def test_a_safe_remedy_mends_and_leaves_every_row(kind: str, tmp_path: Path) -> 
     if plan.changes is None:
         receipt = done[0]["receipt"]
         assert receipt["version_after"] > receipt["version_before"]
-        entry = ill.engine.curate.journal()[0]
+        entry = ill.engine.write_state.journal.entries()[0]
         assert entry.action == "maintain"
         with pytest.raises(MemtuiError, match="changed no memory"):
-            ill.engine.curate.undo(entry.entry)
+            changes.plan_undo(ill.engine, entry.entry)
     else:
-        undone = ill.engine.curate.apply(ill.engine.curate.undo(), confirmed=True)
+        undone = changes.apply(ill.engine, changes.plan_undo(ill.engine), confirmed=True)
         assert undone.entry is not None
         assert kind in kinds(look(folder))
 
@@ -311,7 +311,7 @@ def test_remedies_beside_a_running_writer(kind: str, tmp_path: Path) -> None:
         assert kind not in left or set(left[kind].seen.ids) < set(finding.seen.ids)
     if plan.changes is not None:
         ill.engine.refresh()
-        undone = ill.engine.curate.apply(ill.engine.curate.undo(), confirmed=True)
+        undone = changes.apply(ill.engine, changes.plan_undo(ill.engine), confirmed=True)
         assert undone.entry is not None
         again = {each.kind: each for each in look(folder).findings}
         assert set(again[kind].seen.ids) == set(finding.seen.ids)
@@ -336,9 +336,9 @@ def test_a_removed_secret_goes_from_the_older_versions(tmp_path: Path) -> None:
         each for each in folder.rglob("*") if each.is_file() and b"sk-abcdefghijklmnop" in each.read_bytes()
     ]
     assert left == []
-    (receipt,) = ill.engine.curate.receipts_of_entry(done["entry"])
+    (receipt,) = changes.receipts_of_entry(ill.engine, done["entry"])
     assert (receipt["clean"], receipt["memories"][0]["why"]) == (True, "was removed before")
-    unknown = ill.engine.curate.past(["00000000-dead-4000-8000-000000000000"])
+    unknown = changes.plan_past(ill.engine, ["00000000-dead-4000-8000-000000000000"])
     assert [each.reason for each in unknown.conflicts] == ["gone"]
 
 
@@ -434,18 +434,18 @@ def test_a_maintenance_says_what_it_does_to_the_cases_and_keeps_it_in_its_receip
     vector = tuple(planted.word_vector(planted.text_of(77)))
     cases = [Case("1", planted.text_of(77), expected=(key_of(77),), query_vector=vector, everyone=True)]
     ask = asking(engine, cases, History(tmp_path / "questions.db"))
-    fold = maintain(engine.store, engine.curate.applier, (TableStep("fold"),), confirmed=True, ask=ask)
+    fold = maintain(engine.store, engine.write_state.applier, (TableStep("fold"),), confirmed=True, ask=ask)
     assert fold.answers is not None
     assert fold.answers["cases"] == {"cases": 1, "right_before": 1, "right_after": 1, "worse": [], "down": []}
     assert fold.sentence == "1 of 1 case right before, 1 after; every answer is the same"
     back = maintain(
-        engine.store, engine.curate.applier, (TableStep("restore", str(before)), TableStep("index-text")),
+        engine.store, engine.write_state.applier, (TableStep("restore", str(before)), TableStep("index-text")),
         confirmed=True, ask=ask,
     )  # fmt: skip
     assert back.answers is not None
     assert (back.answers["cases"]["right_before"], back.answers["cases"]["right_after"]) == (1, 0)
     assert "1 of 1 question answered differently" in back.sentence
-    kept = engine.curate.journal()[0].detail["receipt"]
+    kept = engine.write_state.journal.entries()[0].detail["receipt"]
     assert kept["answers"] == back.as_json()["answers"]
     assert (kept["version_before"], kept["version_after"]) == (back.version_before, back.version_after)
     assert answers_in_words({"asked": 0, "cases": {"cases": 0}, "changed": []}).startswith("no case is saved")

@@ -13,7 +13,9 @@ from memtui.engine import Engine, open_engine
 from memtui.engine.capture.draft import Write
 from memtui.engine.capture.pipeline import folded
 from memtui.engine.capture.recipes.memtui.rows import new_row
+from memtui.engine.changes import apply
 from memtui.engine.changes.change_set import ChangeSet
+from memtui.engine.changes.commit import fold_words
 from memtui.engine.providers.static_embedder import BUNDLED_DIMS, bundled
 from memtui.engine.recall.context import RecallContext
 from memtui.engine.store import word_matrix
@@ -39,7 +41,7 @@ def write(engine: Engine, number: int, count: int = 1) -> None:
         for at, (text, vector) in enumerate(zip(texts, vectors, strict=True))
     ]
     changes = folded([Write("add", row, None, "create") for row in rows], engine.store)
-    engine.curate.apply(ChangeSet("capture", "a test", changes, engine.store.version), confirmed=True)
+    apply(engine, ChangeSet("capture", "a test", changes, engine.store.version), confirmed=True)
     engine.store.refresh()
 
 
@@ -76,7 +78,7 @@ def test_single_writes_fold_now_and_then_and_a_batch_at_its_end(tmp_path: Path) 
     assert 0 < folds <= 24, "a fold may make two versions, and is not made at each write"
     beside = engine.store.fts_status().unindexed_rows
     assert beside
-    engine.curate.fold_words()
+    fold_words(engine)
     engine.store.refresh()
     left = engine.store.fts_status()
     assert left.unindexed_rows == 0 or not wants_fold(left.indexed_rows, left.unindexed_rows, single=False)

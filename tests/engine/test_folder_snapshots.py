@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine import Engine, ListQuery, RefusedError, UsageError, open_engine
+from memtui.engine import Engine, ListQuery, RefusedError, UsageError, changes, open_engine
 from memtui.engine.core.errors import DamagedStoreError
 from memtui.engine.documents import consult_for, take_in
 from memtui.engine.health import FolderSnapshots
@@ -57,7 +57,7 @@ def test_a_store_comes_out_of_a_snapshot_after_its_folder_is_lost(
     made = kept.create("pre-change_1")
     assert tree_hash(store) == before
     assert made.rows == 40
-    engine.curate.apply(engine.curate.forget(["m3"], hard=True), confirmed=True)
+    changes.apply(engine, changes.plan_forget(engine, ["m3"], hard=True), confirmed=True)
     engine.refresh()
     assert len(texts(engine)) == 39
     engine.close()

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from memtui.engine import Cancelled, CancelToken, Engine, RecallRequest
+from memtui.engine import Cancelled, CancelToken, Engine, RecallRequest, changes
 from memtui.engine.store import kept_vectors
 from memtui.engine.store.create import create_own
 from memtui.engine.store.far_vectors import all_vectors
@@ -146,8 +146,8 @@ def test_what_is_forgotten_with_every_trace_is_kept_nowhere(proxy: CountingProxy
     assert kept_vector_bytes(tmp_path)
     gone = engine.catalog.ids.texts([5])[0]
     assert gone is not None
-    planned = engine.curate.forget([gone], hard=True, shrink=True)
-    engine.curate.apply(planned, confirmed=True)
+    planned = changes.plan_forget(engine, [gone], hard=True, shrink=True)
+    changes.apply(engine, planned, confirmed=True)
     assert kept_vector_bytes(tmp_path) == 0
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from memtui.engine import MemtuiError, UsageError, open_engine
+from memtui.engine import MemtuiError, UsageError, changes, open_engine
 from memtui.engine.engine import Engine
 from memtui.engine.witness.economy import read_economy
 from memtui.engine.witness.leaks import hunt_leaks
@@ -115,11 +115,11 @@ def test_the_reach_of_a_memory_and_one_change_that_takes_it_out(
     assert [each.kind for each in reach.files] == ["session"]
     planned = plan_mends(engine, reach, usual_mends(reach))
     assert {each.id for each in planned.changes} == {"11111111-a", "22222222-b"}
-    outcome = engine.curate.apply(planned, confirmed=True)
+    outcome = changes.apply(engine, planned, confirmed=True)
     engine.store.refresh()
     states = {each.id: each.state for each in engine.memories(["11111111-a", "22222222-b"]).values()}
     assert set(states.values()) == {"archived"}, outcome
-    engine.curate.apply(engine.curate.undo(), confirmed=True)
+    changes.apply(engine, changes.plan_undo(engine), confirmed=True)
     engine.store.refresh()
     states = {each.id: each.state for each in engine.memories(["11111111-a", "22222222-b"]).values()}
     assert set(states.values()) == {"confirmed"}
@@ -157,15 +157,15 @@ def test_each_row_of_a_reach_is_mended_by_its_own_choice_in_one_change(
         "66666666-f": "delete",
     }
     assert planned.title == "4 memories of one reach: 1 replaced, 1 moved, 1 deleted"
-    engine.curate.apply(planned, confirmed=True)
+    changes.apply(engine, planned, confirmed=True)
     after = rows_now(engine)
     assert set(before) - set(after) == {"66666666-f"}
     assert json.loads(after["11111111-a"]["metadata"])["superseded_by"] == "33333333-c"
     assert json.loads(after["33333333-c"]["metadata"])["supersedes"] == "11111111-a"
     assert after["22222222-b"]["scope"] == "user:ines"
     assert after["77777777-g"] == before["77777777-g"]
-    assert len(engine.curate.journal()) == 1
-    engine.curate.apply(engine.curate.undo(), confirmed=True)
+    assert len(engine.write_state.journal.entries()) == 1
+    changes.apply(engine, changes.plan_undo(engine), confirmed=True)
     assert rows_now(engine) == before
 
 
@@ -196,8 +196,8 @@ def test_the_proof_pack_holds_every_receipt_about_the_subject_and_no_other(
     known = collect_proof(engine, ["11111111-a"], world["environ"], world["cwd"])["memories"][0]
     assert [(each["channel"], each["certainty"]) for each in known["leaks"]] == [("wrong-scope", "did")]
     assert known["receipts"] == []
-    forget = engine.curate.forget(["11111111-a", "33333333-c"], hard=True, shrink=True)
-    receipt = engine.curate.apply(forget, confirmed=True).receipt
+    forget = changes.plan_forget(engine, ["11111111-a", "33333333-c"], hard=True, shrink=True)
+    receipt = changes.apply(engine, forget, confirmed=True).receipt
     assert receipt is not None
     engine.close()
     engine = opened(world, state=tmp_path / "state")

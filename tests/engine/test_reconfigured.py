@@ -52,7 +52,7 @@ def test_rules_of_the_file_count_after_a_refresh(tmp_path: Path) -> None:
     assert engine.recall_context().base_retrieval == {"minScore": 0.2}
     assert engine.access.named_agents() == ("main",)
     assert not engine.reconfigured
-    curator = engine.curate
+    held = engine.write_state
     written(
         tmp_path,
         "retrieval: { minScore: 0.4, hardMinScore: 0.5 }, scopes: { agentAccess: { other: ['global'] } }",
@@ -63,7 +63,7 @@ def test_rules_of_the_file_count_after_a_refresh(tmp_path: Path) -> None:
     assert not engine.reconfigured
     assert engine.recall_context().base_retrieval == {"minScore": 0.4, "hardMinScore": 0.5}
     assert engine.access.named_agents() == ("other",)
-    assert engine.curate is curator, "what is staged stays"
+    assert engine.write_state is held, "what is staged stays"
     assert engine.recall(
         RecallRequest("kiln", recipe="pro/tool", query_vector=tuple(planted.word_vector("kiln")))
     )
@@ -72,11 +72,11 @@ def test_rules_of_the_file_count_after_a_refresh(tmp_path: Path) -> None:
 def test_a_lock_of_another_kind_counts_at_once(tmp_path: Path) -> None:
     home(tmp_path, "autoRecall: true")
     engine = opened(tmp_path)
-    assert engine.curate.writable
+    assert engine.write_state.writable
     written(tmp_path, "redisUrl: 'redis://127.0.0.1'")
     engine.refresh()
-    assert not engine.curate.writable
-    assert "Redis" in engine.curate.never_because
+    assert not engine.write_state.writable
+    assert "Redis" in engine.write_state.never_because
 
 
 def test_a_configuration_that_cannot_be_read_changes_nothing(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine import Engine, RecallRequest, explain, open_engine
+from memtui.engine import Engine, RecallRequest, changes, explain, open_engine
 from memtui.engine.cases.case import demo_cases
 from memtui.engine.demo import build_demo
 from memtui.engine.explain.radar import find_disagreements
@@ -52,7 +52,7 @@ def test_a_memory_that_did_not_come_back_is_brought_back_by_what_is_proposed(
     order = [(each.worse, each.harm) for each in found]
     assert order == sorted(order)
     best = found[0]
-    engine.curate.apply(best.planned, confirmed=True)
+    changes.apply(engine, best.planned, confirmed=True)
     engine.refresh()
     after = engine.recall(RecallRequest(QUESTION, recipe="pro/tool"))
     assert told.newer in after.returned
@@ -65,14 +65,14 @@ def test_a_memory_that_wrongly_came_back_is_kept_away(engine: Engine) -> None:
     found = explain.find_remedies(engine, trace, told.recalled, ())
     assert found[0].name == "supersede"
     assert found[0].rank is None
-    engine.curate.apply(found[0].planned, confirmed=True)
+    changes.apply(engine, found[0].planned, confirmed=True)
     engine.refresh()
     assert told.recalled not in engine.recall(RecallRequest(QUESTION, recipe="pro/tool")).returned
 
 
 def test_an_expired_memory_is_brought_back_by_lifting_its_expiry(engine: Engine) -> None:
     first = engine.recall(RecallRequest(QUESTION, recipe="pro/tool")).returned[0]
-    engine.curate.apply(engine.curate.edit([first], {"valid_until": "1d"}))
+    changes.apply(engine, changes.plan_edit(engine, [first], {"valid_until": "1d"}))
     engine.refresh()
     trace = engine.recall(RecallRequest(QUESTION, recipe="pro/tool", now_ms=NOW_MS + 2 * DAY_MS))
     assert first not in trace.returned
@@ -103,7 +103,7 @@ def test_a_memory_that_its_state_keeps_back_comes_back_when_the_remedy_is_writte
     assert TARGET not in trace.returned
     found = explain.find_remedies(engine, trace, TARGET, ())
     assert found[0].name == name
-    engine.curate.apply(found[0].planned)
+    changes.apply(engine, found[0].planned)
     engine.refresh()
     after = engine.recall(asked)
     assert after.returned.index(TARGET) + 1 == found[0].rank
@@ -133,7 +133,7 @@ def test_one_of_two_rivals_gives_way_when_it_is_demoted_or_archived(
     chosen = {each.name: each for each in found}[name]
     assert [each.harm for each in found] == sorted(each.harm for each in found)
     assert [each.id for each in chosen.planned.changes] == [first]
-    engine.curate.apply(chosen.planned, confirmed=True)
+    changes.apply(engine, chosen.planned, confirmed=True)
     engine.refresh()
     after = engine.recall(asked).returned
     assert first not in after
@@ -152,6 +152,6 @@ def test_archiving_is_not_proposed_where_the_archived_one_keeps_its_place(tmp_pa
     trace = engine.recall(asked)
     assert trace.returned == (TARGET,)
     assert "archive" not in {each.name for each in explain.find_remedies(engine, trace, "rival", ())}
-    engine.curate.apply(engine.curate.forget([TARGET]), confirmed=True)
+    changes.apply(engine, changes.plan_forget(engine, [TARGET]), confirmed=True)
     engine.refresh()
     assert engine.recall(asked).returned == ()

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from memtui.engine import changes
 from memtui.engine.core.errors import MemtuiError
 from memtui.engine.health.doctor import examine
 from memtui.engine.health.remedies import carry_out_remedies, plan_remedy
@@ -123,7 +124,7 @@ def test_a_remedy_beside_a_process_that_writes(
         assert kind not in left, left[kind].seen.sentence
     if plan.changes is not None:
         engine.refresh()
-        undone = engine.curate.apply(engine.curate.undo(), confirmed=True)
+        undone = changes.apply(engine, changes.plan_undo(engine), confirmed=True)
         assert undone.entry is not None
         assert set(finding.seen.ids) <= set(
             {each.kind: each for each in look(folder).findings}[kind].seen.ids

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine import Engine, open_engine
+from memtui.engine import Engine, changes, open_engine
 from tests.conftest import NOW_MS
 from tests.engine.pro_store import row, write_store
 
@@ -49,20 +49,20 @@ def engine(tmp_path: Path) -> Engine:
     ],
 )
 def test_versions_from_the_oldest_to_the_newest(engine: Engine, key: str, versions: list[str]) -> None:
-    found = engine.curate.story(engine.memories([key])[key])
+    found = changes.memory_story(engine, engine.memories([key])[key])
     assert [each.id for each in found.versions] == versions
     assert found.changes == ()
 
 
 def test_what_was_changed_the_last_first(engine: Engine) -> None:
     for value in ("0.2", "0.3"):
-        engine.curate.apply(engine.curate.edit(["alone"], {"importance": value}))
-    engine.curate.apply(engine.curate.undo())
-    found = engine.curate.story(engine.memories(["alone"])["alone"])
+        changes.apply(engine, changes.plan_edit(engine, ["alone"], {"importance": value}))
+    changes.apply(engine, changes.plan_undo(engine))
+    found = changes.memory_story(engine, engine.memories(["alone"])["alone"])
     told = [(entry.action, entry.state, row.before.get("importance")) for entry, row in found.changes]
     assert told[0][0] == "undo"
     assert told[1:] == [("edit", "undone", pytest.approx(0.2)), ("edit", "applied", pytest.approx(0.7))]
-    assert engine.curate.story(engine.memories(["old"])["old"]).changes == ()
+    assert changes.memory_story(engine, engine.memories(["old"])["old"]).changes == ()
 
 
 def test_another_writer_is_told_in_rows(engine: Engine, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from memtui.engine import transfer
+from memtui.engine import changes, transfer
 from memtui.engine.core.errors import MemtuiError, RefusedError
 from memtui.engine.core.progress import Progress
 from memtui.engine.transfer.importing.request import ImportRequest
@@ -201,7 +201,7 @@ def test_a_full_disk_leaves_nothing_of_an_import(tmp_path: Path, rows: int) -> N
     assert [each for each in (tmp_path / "tmp").rglob("*") if each.is_file()] == []
     engine = opened(folder, tmp_path / "state")
     assert [row["text"] for row in rows_of(engine).values()] == ["Here before."]
-    assert engine.curate.interrupted() == []
+    assert changes.find_interrupted(engine) == []
     assert imported(engine, source, find_near=False).added == rows
 
 

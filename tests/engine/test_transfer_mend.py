@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from memtui.engine import transfer
+from memtui.engine import changes, transfer
 from memtui.engine.core.errors import Cancelled, MemtuiError, RefusedError, UsageError
 from memtui.engine.core.progress import CancelToken, Progress
 from memtui.engine.providers.chat import ChatSettings
@@ -160,7 +160,7 @@ def test_a_verification_finds_what_is_wrong(tmp_path: Path) -> None:
     migrator = _migrator(source, tmp_path, "memtui")
     migrator.run(tmp_path / "new")
     engine = opened(tmp_path / "new", tmp_path / "state")
-    engine.curate.apply(engine.curate.edit([memory(2, "")["id"]], {"importance": "0.9"}))
+    changes.apply(engine, changes.plan_edit(engine, [memory(2, "")["id"]], {"importance": "0.9"}))
     found = migrator.verify(tmp_path / "new")
     assert found.verified == 2
     assert [problem.split(" is ")[0] for problem in found.problems] == [memory(2, "")["id"]]
@@ -193,7 +193,7 @@ def test_upgrade_fills_what_is_missing_and_nothing_else(tmp_path: Path) -> None:
     planned = transfer.plan_upgrade(engine)
     assert [change.id for change in planned.changes] == [memory(1, "")["id"], memory(2, "")["id"]]
     assert "not a JSON object" in " ".join(planned.warnings)
-    done = engine.curate.apply(planned)
+    done = changes.apply(engine, planned)
     assert done.changed == len(planned.changes)
     after = rows_of(engine)
     first = json.loads(after[memory(1, "")["id"]]["metadata"])
@@ -207,7 +207,7 @@ def test_upgrade_fills_what_is_missing_and_nothing_else(tmp_path: Path) -> None:
         key = memory(each, "")["id"]
         assert after[key] == before[key]
     assert transfer.plan_upgrade(engine).changes == ()
-    engine.curate.apply(engine.curate.undo(done.entry))
+    changes.apply(engine, changes.plan_undo(engine, done.entry))
     assert rows_of(engine) == before
 
 
@@ -238,7 +238,7 @@ def test_upgrade_with_a_language_model(tmp_path: Path) -> None:
         assert server.requests[0].path == "/v1/chat/completions"
         assert server.requests[0].key == "sk-test"
         assert "sk-test" not in repr(settings)
-    engine.curate.apply(planned)
+    changes.apply(engine, planned)
     values = json.loads(rows_of(engine)[memory(1, "")["id"]]["metadata"])
     assert (values["l0_abstract"], values["memory_category"]) == ("short", "cases")
 
@@ -304,7 +304,7 @@ def test_repair_mends_what_was_named(tmp_path: Path) -> None:
     ]
     everything = transfer.plan_repair(engine, ["scopes", "summaries", "times", "metadata"])
     assert len(everything.changes) == 7
-    done = engine.curate.apply(everything)
+    done = changes.apply(engine, everything)
     rows = rows_of(engine)
     assert rows[memory(4, "")["id"]]["timestamp"] == 1_772_000_000_000.0
     half = json.loads(rows[memory(5, "")["id"]]["metadata"])
@@ -316,13 +316,13 @@ def test_repair_mends_what_was_named(tmp_path: Path) -> None:
     assert json.loads(rows[memory(7, "")["id"]]["metadata"]) == {"metadata_as_given": "[1]"}
     assert rows[memory(8, "")["id"]] == before[memory(8, "")["id"]]
     assert transfer.plan_repair(engine, ["scopes", "times", "metadata"]).changes == ()
-    undo = engine.curate.undo(done.entry)
+    undo = changes.plan_undo(engine, done.entry)
     (whole,) = (each for each in undo.changes if each.id == memory(7, "")["id"])
     assert (json.loads(whole.before["metadata"]), whole.after["metadata"]) == (
         {"metadata_as_given": "[1]"},
         "[1]",
     )
-    engine.curate.apply(undo)
+    changes.apply(engine, undo)
     assert rows_of(engine) == before
     with pytest.raises(UsageError, match="no repair of 'luck'"):
         transfer.plan_repair(engine, ["luck"])
@@ -350,10 +350,10 @@ def test_missing_vectors_are_made_in_place(tmp_path: Path) -> None:
         == [change.id for change in planned.changes]
         == [memory(2, "")["id"]]
     )
-    done = engine.curate.apply(planned)
+    done = changes.apply(engine, planned)
     vector = np.frombuffer(rows_of(engine)[memory(2, "")["id"]]["vector"], np.float32)
     assert (vector == bundled().embed_passages(["The door is green."])[0]).all()
-    engine.curate.apply(engine.curate.undo(done.entry))
+    changes.apply(engine, changes.plan_undo(engine, done.entry))
     assert rows_of(engine) == before
 
 
@@ -364,6 +364,6 @@ def test_what_a_service_made_is_kept_until_it_is_in_the_store(tmp_path: Path) ->
         engine = opened(pro_store(tmp_path / "store", rows, dims=8), tmp_path / "state", embedding=settings)
         planned = transfer.plan_missing_vectors(engine)
         assert len(list((tmp_path / "state").rglob("*.vectors"))) == 1
-        engine.curate.apply(planned, confirmed=True)
+        changes.apply(engine, planned, confirmed=True)
         transfer.forget_answers(engine, planned.action)
     assert not list((tmp_path / "state").rglob("*.vectors"))

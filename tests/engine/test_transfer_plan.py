@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from memtui.engine import transfer
+from memtui.engine import changes, transfer
 from memtui.engine.core.errors import MemtuiError, RefusedError, UsageError
 from memtui.engine.engine import Engine
 from memtui.engine.providers.static_embedder import bundled
@@ -137,7 +137,7 @@ def test_conflicts_are_kept_taken_or_both(engine: Engine, tmp_path: Path) -> Non
     assert row["text"] == "Deploys are frozen on Thursdays."
     assert row["vector"] == bundled().embed_passages([row["text"]])[0].tobytes()
     for entry in (take.entry, both.entry):
-        engine.curate.apply(engine.curate.undo(entry))
+        changes.apply(engine, changes.plan_undo(engine, entry))
     assert rows_of(engine)[taken["id"]]["text"] == "Deploys are frozen on Fridays."
     assert len(rows_of(engine)) == 3
 
@@ -283,7 +283,7 @@ def test_the_plan_counts_what_the_run_writes(shared: Path, tmp_path: Path) -> No
         done = transfer.run_import(engine, plan)
         plan.close()
         assert done.added == expected == len(rows_of(engine)) > 0
-        engine.curate.apply(engine.curate.undo(done.entry))
+        changes.apply(engine, changes.plan_undo(engine, done.entry))
         assert rows_of(engine) == {}
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from memtui.engine import transfer
+from memtui.engine import changes, transfer
 from memtui.engine.cases.case import Case
 from memtui.engine.changes.recall_effect import EffectQuestion
 from memtui.engine.core.errors import (
@@ -206,7 +206,7 @@ def made(tmp_path: Path) -> Engine:
     """A store with one change in its journal, and a second table beside it."""
     rows = [{**row, "vector": text_vector(row["text"], 8)} for row in ROWS[:20]]
     engine = opened(pro_store(tmp_path / "store", rows, dims=8), tmp_path / "state")
-    engine.curate.apply(engine.curate.edit([ROWS[0]["id"]], {"importance": "0.9"}))
+    changes.apply(engine, changes.plan_edit(engine, [ROWS[0]["id"]], {"importance": "0.9"}))
     engine.refresh()
     transfer.reembed_job(engine).make(bundled(), tmp_path / "new")
     return engine
@@ -214,7 +214,7 @@ def made(tmp_path: Path) -> Engine:
 
 def test_a_switch_and_its_way_back(made: Engine, tmp_path: Path) -> None:
     before = rows_of(made)
-    journal = made.curate.journal()
+    journal = made.write_state.journal.entries()
     another = transfer.reembed_job(made)
     with pytest.raises(RefusedError, match="would go on with the old table"):
         another.switch(tmp_path / "new", confirmed=False)
@@ -224,24 +224,24 @@ def test_a_switch_and_its_way_back(made: Engine, tmp_path: Path) -> None:
     new = opened(tmp_path / "store", tmp_path / "state")
     assert new.store.dims == 256
     assert _without_vectors(rows_of(new)) == _without_vectors(before)
-    assert new.curate.journal() == []
-    new.curate.apply(new.curate.edit([ROWS[1]["id"]], {"importance": "0.1"}))
-    assert [entry.entry for entry in new.curate.journal()] == [1]
+    assert new.write_state.journal.entries() == []
+    changes.apply(new, changes.plan_edit(new, [ROWS[1]["id"]], {"importance": "0.1"}))
+    assert [entry.entry for entry in new.write_state.journal.entries()] == [1]
     with pytest.raises(RefusedError, match="would no longer be seen"):
         transfer.reembed_job(new).back(confirmed=False)
     transfer.reembed_job(new).back(confirmed=True)
     old = opened(tmp_path / "store", tmp_path / "state")
     assert rows_of(old) == before
-    assert old.curate.journal() == journal
+    assert old.write_state.journal.entries() == journal
     assert transfer.reembed_job(old).last_switch is None
-    old.curate.apply(old.curate.undo(journal[0].entry))
+    changes.apply(old, changes.plan_undo(old, journal[0].entry))
     assert rows_of(old)[ROWS[0]["id"]]["importance"] == 0.5
     kept = tmp_path / f"store.reembedded-{done.time_ms}"
     assert opened(kept, tmp_path / "state").store.dims == 256
 
 
 def test_a_table_made_before_the_last_write_is_not_switched_to(made: Engine, tmp_path: Path) -> None:
-    made.curate.apply(made.curate.edit([ROWS[2]["id"]], {"importance": "0.7"}))
+    changes.apply(made, changes.plan_edit(made, [ROWS[2]["id"]], {"importance": "0.7"}))
     before = tree_hash(tmp_path / "store")
     with pytest.raises(RefusedError, match="was written to since"):
         transfer.reembed_job(made).switch(tmp_path / "new", confirmed=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine import transfer
+from memtui.engine import changes, transfer
 from memtui.engine.core.errors import Cancelled, EmbeddingError, MemtuiError, RefusedError
 from memtui.engine.core.progress import CancelToken, Progress
 from memtui.engine.providers.embedding_services import EmbeddingSettings
@@ -54,11 +54,11 @@ def test_many_rows_are_one_commit_and_one_entry(tmp_path: Path) -> None:
     done = imported(engine, _source(tmp_path / "rows.jsonl", MANY), find_near=False)
     assert done.added == MANY
     assert len(rows_of(engine)) == MANY + 1
-    (entry,) = engine.curate.journal()
+    (entry,) = engine.write_state.journal.entries()
     assert (entry.action, entry.rows, entry.state) == ("import", MANY, "applied")
     assert entry.version_after == version + 1
     assert engine.store.fts_status().unindexed_rows == 0, "the words of what came in are in the index"
-    undo = engine.curate.apply(engine.curate.undo(done.entry))
+    undo = changes.apply(engine, changes.plan_undo(engine, done.entry))
     assert undo.changed == MANY
     assert [row["text"] for row in rows_of(engine).values()] == ["Here before."]
 
@@ -68,10 +68,10 @@ def test_an_undo_leaves_a_row_that_was_edited_since(tmp_path: Path) -> None:
     done = imported(engine, _source(tmp_path / "rows.jsonl", MANY), find_near=False)
     edited = memory(7, "")["id"]
     engine.refresh()
-    engine.curate.apply(engine.curate.edit([edited], {"text": "The door seal was replaced."}))
-    planned_undo = engine.curate.undo(done.entry)
+    changes.apply(engine, changes.plan_edit(engine, [edited], {"text": "The door seal was replaced."}))
+    planned_undo = changes.plan_undo(engine, done.entry)
     assert [conflict.id for conflict in planned_undo.conflicts] == [edited]
-    engine.curate.apply(planned_undo.without([edited]))
+    changes.apply(engine, planned_undo.without([edited]))
     assert list(rows_of(engine)) == [edited]
 
 
@@ -100,7 +100,7 @@ def test_cancelling_leaves_the_store_alone(tmp_path: Path) -> None:
 
     with pytest.raises(Cancelled):
         transfer.plan_import(engine, ImportRequest((source,)), cancel=early)
-    assert engine.curate.journal() == []
+    assert engine.write_state.journal.entries() == []
 
 
 def test_a_service_that_fails_at_row_700_of_1000_is_asked_for_the_rest_only(tmp_path: Path) -> None:
@@ -145,7 +145,7 @@ def test_no_room_for_the_vectors_or_for_the_rows(tmp_path: Path, monkeypatch: py
         with pytest.raises(MemtuiError, match="cannot be kept"):
             imported(engine, source)
     assert rows_of(engine) == {}
-    assert engine.curate.journal() == []
+    assert engine.write_state.journal.entries() == []
 
 
 def test_a_store_that_is_only_read_is_not_written(tmp_path: Path) -> None:
@@ -203,6 +203,6 @@ def test_killed_at_any_moment_and_resumed_equals_undisturbed(tmp_path: Path, see
     assert done.returncode == 0, done.stderr
     engine = opened(folder, state)
     assert rows_of(engine) == rows_of(undisturbed)
-    entries = engine.curate.journal()
+    entries = engine.write_state.journal.entries()
     assert [(entry.action, entry.rows, entry.state) for entry in entries] == [("import", MANY, "applied")]
-    assert engine.curate.interrupted() == []
+    assert changes.find_interrupted(engine) == []

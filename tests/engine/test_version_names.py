@@ -9,7 +9,7 @@ from typing import Any
 import lancedb
 import pytest
 
-from memtui.engine import Engine, RefusedError, UsageError, open_engine
+from memtui.engine import Engine, RefusedError, UsageError, changes, open_engine
 from memtui.engine.health import VersionNames, maintain, patient_of, pin_version, time_line
 from memtui.engine.health.maintenance import TableStep
 from memtui.engine.health.remedies import carry_out_remedies, plan_remedy
@@ -48,12 +48,12 @@ def own(tmp_path: Path) -> Path:
 def test_a_name_in_an_own_table_is_a_tag_that_holds_its_version(own: Path, tmp_path: Path) -> None:
     engine = opened(own)
     names = names_of(engine, tmp_path)
-    outcome = engine.curate.apply(names.plan(1, "before the trial"))
+    outcome = changes.apply(engine, names.plan(1, "before the trial"))
     assert outcome.entry is not None
     assert {name: each["version"] for name, each in table_of(own).tags.list().items()} == {
         "before-the-trial": 1
     }
-    lines = time_line(engine.store, None, journal=engine.curate.journal())
+    lines = time_line(engine.store, None, journal=engine.write_state.journal.entries())
     assert outcome.entry not in [each.entry for each in lines], "naming writes no version"
     (kept,) = names.kept()
     assert (kept.name, kept.tag, kept.lives_until_ms) == ("before-the-trial", True, None)
@@ -62,15 +62,15 @@ def test_a_name_in_an_own_table_is_a_tag_that_holds_its_version(own: Path, tmp_p
         table_of(own).optimize(cleanup_older_than=timedelta(0))
     with pytest.raises(UsageError, match="named"):
         names.plan(2, "before the trial")
-    engine.curate.apply(names.plan(1, "first"))
+    changes.apply(engine, names.plan(1, "first"))
     assert [each.name for each in names.kept()] == ["first"]
-    engine.curate.apply(engine.curate.undo())
+    changes.apply(engine, changes.plan_undo(engine))
     assert [each.name for each in names.kept()] == ["before-the-trial"]
-    engine.curate.apply(engine.curate.undo(outcome.entry))
+    changes.apply(engine, changes.plan_undo(engine, outcome.entry))
     assert names.kept() == ()
-    engine.curate.apply(engine.curate.redo(outcome.entry))
+    changes.apply(engine, changes.plan_redo(engine, outcome.entry))
     assert list(table_of(own).tags.list()) == ["before-the-trial"]
-    engine.curate.apply(names.plan(1, ""))
+    changes.apply(engine, names.plan(1, ""))
     assert table_of(own).tags.list() == {}
 
 
@@ -82,7 +82,7 @@ def test_any_words_make_a_name_or_are_refused(own: Path, tmp_path: Path, words: 
         planned = names.plan(1, words)
     except UsageError:
         return
-    engine.curate.apply(planned)
+    changes.apply(engine, planned)
     assert names.number(words) == 1
     assert len(table_of(own).tags.list()) == 1
 
@@ -92,11 +92,11 @@ def test_a_name_that_somebody_moved_meanwhile_stays_theirs(own: Path, tmp_path: 
     names = names_of(engine, tmp_path)
     planned = names.plan(1, "mine")
     table_of(own).tags.create("mine", 2)
-    before = len(engine.curate.journal())
+    before = len(engine.write_state.journal.entries())
     with pytest.raises(RefusedError, match="changed in the table"):
-        engine.curate.apply(planned)
+        changes.apply(engine, planned)
     assert table_of(own).tags.get_version("mine") == 2
-    assert len(engine.curate.journal()) == before
+    assert len(engine.write_state.journal.entries()) == before
 
 
 def test_the_plugins_table_gets_no_tag_and_the_name_has_a_way_back(tmp_path: Path) -> None:
@@ -104,40 +104,44 @@ def test_the_plugins_table_gets_no_tag_and_the_name_has_a_way_back(tmp_path: Pat
     engine = opened(store, writable=False)
     names = names_of(engine, tmp_path)
     number, before = engine.store.version, tree_hash(store)
-    engine.curate.apply(names.plan(number, "before the trial"))
+    changes.apply(engine, names.plan(number, "before the trial"))
     assert tree_hash(store) == before
     (kept,) = names.kept()
     assert (kept.name, kept.tag) == ("before the trial", False)
     assert kept.lives_until_ms is not None
-    engine.curate.apply(engine.curate.undo())
+    changes.apply(engine, changes.plan_undo(engine))
     assert names.kept() == ()
-    engine.curate.apply(engine.curate.redo())
+    changes.apply(engine, changes.plan_redo(engine))
     assert [each.name for each in names.kept()] == ["before the trial"]
-    assert [each.action for each in reversed(engine.curate.journal())] == ["name", "undo", "redo"]
+    assert [each.action for each in reversed(engine.write_state.journal.entries())] == [
+        "name",
+        "undo",
+        "redo",
+    ]
 
 
 def test_a_pinned_copy_goes_by_its_number_and_never_with_what_was_written_to_it(
     own: Path, tmp_path: Path
 ) -> None:
     engine = opened(own)
-    engine.curate.apply(names_of(engine, tmp_path).plan(1, "first"))
+    changes.apply(engine, names_of(engine, tmp_path).plan(1, "first"))
     rows, entry = pin_version(engine, 1, tmp_path / "pinned")
     assert rows == 5
     assert entry is not None
-    assert engine.curate.undo().undoes != entry, "a copy is taken away only where its number is given"
-    engine.curate.apply(engine.curate.undo(entry))
+    assert changes.plan_undo(engine).undoes != entry, "a copy is taken away only where its number is given"
+    changes.apply(engine, changes.plan_undo(engine, entry))
     assert not (tmp_path / "pinned").exists()
     _, entry = pin_version(engine, 1, tmp_path / "pinned")
     table_of(tmp_path / "pinned").delete("category = 'none'")
     with pytest.raises(RefusedError, match="written to since"):
-        engine.curate.apply(engine.curate.undo(entry))
+        changes.apply(engine, changes.plan_undo(engine, entry))
     assert table_of(tmp_path / "pinned").count_rows() == 5
 
 
 def past_of(engine: Engine, key: str, way: str, *, drop_names: bool) -> Any:
     if way == "past":
-        return engine.curate.past([key], drop_names=drop_names)
-    return engine.curate.forget([key], hard=True, shrink=True, drop_names=drop_names)
+        return changes.plan_past(engine, [key], drop_names=drop_names)
+    return changes.plan_forget(engine, [key], hard=True, shrink=True, drop_names=drop_names)
 
 
 @pytest.mark.parametrize("way", ["past", "shrink"])
@@ -155,12 +159,12 @@ def test_a_name_in_the_way_of_removed_history_is_told_and_removed_when_that_is_w
     assert any("keep (v1)" in each for each in planned.warnings)
     before = tree_hash(folder)
     with pytest.raises(RefusedError, match=r"keep \(v1\)") as refused:
-        engine.curate.apply(planned, confirmed=True)
+        changes.apply(engine, planned, confirmed=True)
     assert "--drop-names" in (refused.value.fix or "")
     assert tree_hash(folder) == before
     planned = past_of(engine, key, way, drop_names=True)
     assert "the name keep of v1 is removed from the table" in planned.as_json()["notes"]
-    outcome = engine.curate.apply(planned, confirmed=True)
+    outcome = changes.apply(engine, planned, confirmed=True)
     assert outcome.receipt is not None
     assert outcome.receipt["clean"]
     assert table_of(folder).tags.list() == {}
@@ -173,7 +177,7 @@ def test_a_prune_says_which_name_is_in_the_way(tmp_path: Path, monkeypatch: pyte
     table_of(folder).tags.create("keep", 3)
     engine = opened(folder)
     with pytest.raises(RefusedError, match=r"keep \(v3\)"):
-        maintain(engine.store, engine.curate.applier, (TableStep("prune"),), confirmed=True)
+        maintain(engine.store, engine.write_state.applier, (TableStep("prune"),), confirmed=True)
     patient = patient_of(engine, now_ms=planted.NOW_MS)
     from memtui.engine.health import examine
 
@@ -241,7 +245,7 @@ def test_one_session_and_one_maintenance_are_one_line_each(tmp_path: Path) -> No
         [plan_remedy(patient_of(engine, now_ms=planted.NOW_MS), each) for each in _found(engine, "D3", "D4")],
         confirmed=True,
     )
-    journal = engine.curate.journal()
+    journal = engine.write_state.journal.entries()
     ours, stored, *older = time_line(engine.store, None, journal=journal)
     assert ours.writer == "memtui"
     assert (ours.version, ours.first) == (done["receipt"]["version_after"], newest + 1)

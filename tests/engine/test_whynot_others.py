@@ -173,11 +173,11 @@ def test_a_change_of_the_memory_is_a_change_set_that_brings_it_back(tmp_path: Pa
     verdict = explain.why_not(engine, TARGET, world.ask(recipe="pro/agent"))
     assert verdict.gate == "state"
     (change,) = [each for each in verdict.changes if each.knob == "memory.state"]
-    engine.curate.apply(changes.plan_change(engine.curate, TARGET, change))
+    changes.apply(engine, changes.plan_change(engine, TARGET, change))
     engine.refresh()
     assert explain.why_not(engine, TARGET, world.ask(recipe="pro/agent")).returned
     with pytest.raises(UsageError, match="no field"):
-        changes.plan_change(engine.curate, TARGET, replace(change, knob="limit"))
+        changes.plan_change(engine, TARGET, replace(change, knob="limit"))
 
 
 @pytest.mark.parametrize(
@@ -214,14 +214,14 @@ def test_a_superseded_memory_is_staged_to_count_again(tmp_path: Path) -> None:
     engine = open_engine(folder, now=lambda: NOW_MS, environ={}, cwd=folder, writable=True, state=tmp_path)
     verdict = explain.why_not(engine, TARGET, world.ask())
     (change,) = [each for each in verdict.changes if each.knob == "memory.invalidated_at"]
-    plan = changes.plan_change(engine.curate, TARGET, change)
+    plan = changes.plan_change(engine, TARGET, change)
     assert "filler00" in plan.warnings[0]
-    engine.curate.apply(plan)
+    changes.apply(engine, plan)
     engine.refresh()
     assert explain.why_not(engine, TARGET, world.ask()).returned
     shorter = replace(change, knob="memory.length", after=20)
     with pytest.raises(RefusedError, match="vector"):  # no embedder is known for this store
-        changes.plan_change(engine.curate, TARGET, shorter)
+        changes.plan_change(engine, TARGET, shorter)
 
 
 def test_a_shorter_text_ends_with_a_word() -> None:

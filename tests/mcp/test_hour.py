@@ -226,7 +226,11 @@ async def test_what_two_agents_stored_got_and_lost_in_an_hour_is_what_the_consol
     )
     entries = json.loads(hour.house.run("journal", "--json", *store))["entries"]
     changed = {
-        (each["time_ms"], each["client"], frozenset(row.id for row in engine.curate.entry(each["entry"])[1]))
+        (
+            each["time_ms"],
+            each["client"],
+            frozenset(row.id for row in engine.write_state.journal.rows(each["entry"])),
+        )
         for each in entries
         if each.get("found") != "not there"  # cut off before it was written
     }

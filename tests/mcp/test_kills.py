@@ -19,7 +19,7 @@ from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
-from memtui.engine import open_engine
+from memtui.engine import changes, open_engine
 from memtui.engine.changes.journal import INTENDED, LISTED, Journal
 from memtui.engine.clients import UNANSWERED, CallJournal
 from tests.conftest import NOW_MS, ROOT
@@ -153,8 +153,8 @@ def settle(house: House, place: Path, made: bool, known: int) -> int:
     with open_engine(
         house.store, now=lambda: NOW_MS, environ=house.environ, cwd=state, writable=True, state=state
     ) as engine:
-        engine.curate.interrupted()
-        entries = engine.curate.journal()
+        changes.find_interrupted(engine)
+        entries = engine.write_state.journal.entries()
         new = entries[: len(entries) - known]
         assert len(new) <= 1
         assert new or not made
@@ -162,11 +162,11 @@ def settle(house: House, place: Path, made: bool, known: int) -> int:
             assert entry.detail["client"] == "mcp:main"
             assert made or entry.state == "interrupted"
             if entry.state == "interrupted" and made:
-                engine.curate.finish(entry.entry, confirmed=True)
+                changes.finish_entry(engine, entry.entry, confirmed=True)
             elif entry.state == "interrupted":
-                engine.curate.apply(engine.curate.undo(entry.entry), confirmed=True)
-        assert not engine.curate.interrupted()
-        return len(engine.curate.journal())
+                changes.apply(engine, changes.plan_undo(engine, entry.entry), confirmed=True)
+        assert not changes.find_interrupted(engine)
+        return len(engine.write_state.journal.entries())
 
 
 @pytest.mark.slow

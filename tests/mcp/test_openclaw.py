@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from mcp.client import Client
 
-from memtui.engine import Engine, open_engine
+from memtui.engine import Engine, changes, open_engine
 from memtui.engine.capture.replays import NEW_ID, TICK_MS, RecordingReplay, marked, read_recordings
 from memtui.engine.changes.files_beside import PreparedFiles
 from memtui.engine.changes.journal import Journal
@@ -125,9 +125,9 @@ async def test_a_call_is_one_entry_of_the_journal_and_can_be_taken_back(
         await client.call_tool("memory_forget", {"memoryId": target})
     with stage.opened(writable=True) as engine:
         engine.load_catalog()
-        entry = engine.curate.journal()[0]
+        entry = engine.write_state.journal.entries()[0]
         assert (entry.as_json()["client"], entry.title) == ("mcp:main", "memory_forget by main")
-        engine.curate.apply(engine.curate.undo(), confirmed=True)
+        changes.apply(engine, changes.plan_undo(engine), confirmed=True)
     stage.replay.draft.store.refresh()
     after = stage.replay.draft.get(target)
     assert before is not None
@@ -212,19 +212,23 @@ async def test_a_call_that_changes_only_files_is_an_entry_that_can_be_taken_back
     assert after != before
     assert tree_hash(tmp_path / "db" / "memories.lance") == rows
     with stage.opened(writable=True) as engine:
-        entry = engine.curate.journal()[0]
+        entry = engine.write_state.journal.entries()[0]
         assert (entry.title, entry.rows, entry.state) == ("self_improvement_log by main", 0, "applied")
         assert entry.as_json()["client"] == "mcp:main"
-        planned = engine.curate.undo()
+        planned = changes.plan_undo(engine)
         assert planned.asides
-        engine.curate.apply(planned)
+        changes.apply(engine, planned)
         assert files() == before
-        engine.curate.apply(engine.curate.redo())
+        changes.apply(engine, changes.plan_redo(engine))
         assert files() == after
-        assert [each.state for each in engine.curate.journal()] == ["applied", "undone", "applied"]
+        assert [each.state for each in engine.write_state.journal.entries()] == [
+            "applied",
+            "undone",
+            "applied",
+        ]
         (changed,) = [each for each in after if after[each] != before.get(each)][:1]
         Path(changed).write_text("# a person wrote here\n")
-        outcome = engine.curate.apply(engine.curate.undo())
+        outcome = changes.apply(engine, changes.plan_undo(engine))
         assert any("changed since" in each for each in outcome.warnings)
         assert Path(changed).read_text() == "# a person wrote here\n"
 
@@ -253,12 +257,12 @@ async def test_files_of_a_call_that_was_cut_off_can_be_finished_or_taken_back(
                 await client.call_tool("self_improvement_log", recorded["steps"][0]["params"])
     assert texts() == before
     with stage.opened(writable=True) as engine:
-        (cut,) = engine.curate.interrupted()
+        (cut,) = changes.find_interrupted(engine)
         assert cut.found.value == "not there"
-        engine.curate.finish(cut.entry.entry)
+        changes.finish_entry(engine, cut.entry.entry)
         assert texts() != before
-        assert engine.curate.interrupted() == []
-        engine.curate.apply(engine.curate.undo())
+        assert changes.find_interrupted(engine) == []
+        changes.apply(engine, changes.plan_undo(engine))
         assert texts() == before
 
 

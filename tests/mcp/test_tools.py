@@ -17,7 +17,7 @@ from mcp import MCPError
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
-from memtui.engine import CaseBook, Engine, open_engine
+from memtui.engine import CaseBook, Engine, changes, open_engine
 from memtui.engine.clients import CallJournal
 from memtui.mcp.door import Door
 from memtui.mcp.server import make_server
@@ -255,8 +255,8 @@ async def test_an_undo_beside_the_running_server_is_seen(
         beside = open_engine(
             store, now=lambda: NOW_MS, environ={}, cwd=tmp_path, writable=True, state=tmp_path / "state"
         )
-        assert beside.curate.journal()[0].as_json()["client"] == "test"
-        beside.curate.apply(beside.curate.undo(), confirmed=True)
+        assert beside.write_state.journal.entries()[0].as_json()["client"] == "test"
+        changes.apply(beside, changes.plan_undo(beside), confirmed=True)
         beside.close()
         assert "memory_search" in await call.error("memory_get", ids=[made["id"]])
 

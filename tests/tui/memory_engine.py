@@ -20,7 +20,6 @@ from memtui.engine import (
 )
 from memtui.engine.catalog.similar import Neighbour
 from memtui.engine.catalog.types import Finding, Stats
-from memtui.engine.changes.story import Story
 from memtui.engine.core.progress import OnProgress
 from memtui.engine.query import ast
 from memtui.engine.query.parser import parse
@@ -159,15 +158,26 @@ class MemoryEngine:
         return ListView(query, self.version, len(positions), self._rows, _facets(sample), positions)
 
     is_remote = False
-    locked = plans = True
-    read_only_because = never_because = "This store is made up."
-    access = SimpleNamespace(verdict="read-only", reason=read_only_because, warning="")
+    locked = True
+    state = None
+    now_ms = NOW_MS
+    store = SimpleNamespace(
+        dialect=SimpleNamespace(can=SimpleNamespace(writable=True)),
+        row_columns=(),
+        rows_by_id=lambda ids, columns: SimpleNamespace(num_rows=0),  # a memory without a past
+    )
+    never_because = "This store is made up."
+    access = SimpleNamespace(verdict="read-only", reason=never_because, warning="")
 
     @property
-    def curate(self) -> MemoryEngine:
+    def write_state(self) -> MemoryEngine:
         return self
 
-    def journal(self, limit: int = -1) -> list[JournalEntry]:
+    @property
+    def journal(self) -> MemoryEngine:
+        return self
+
+    def entries(self, limit: int = -1) -> list[JournalEntry]:
         """What was done here: the newest cut off, the one before taken back."""
         made = [("archive", "3 memories: state", "interrupted"), ("edit", "1 memory: text", "undone")]
         made += [("import", "1,204 memories from mango-notes.jsonl", "applied")]
@@ -175,10 +185,6 @@ class MemoryEngine:
             JournalEntry(3 - i, NOW_MS - (i + 1) * 5 * 3_600_000, action, title, state, 3 - i, 410 - i)
             for i, (action, title, state) in enumerate(made)
         ]
-
-    def story(self, memory: Memory) -> Story:
-        """A memory without a past."""
-        return Story(memory.id)
 
     def neighbours(self, id: str, k: int = 5) -> tuple[Neighbour, ...]:
         """The rows that follow it, ever less alike."""

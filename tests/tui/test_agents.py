@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from mcp.client import Client as McpClient
 
-from memtui.engine import CancelToken, Engine, open_engine
+from memtui.engine import CancelToken, Engine, changes, open_engine
 from memtui.engine.capture import play, read_event
 from memtui.engine.clients import UNANSWERED, Call, CallJournal, Client, ClientRegister
 from memtui.engine.documents import take_in
@@ -219,8 +219,8 @@ async def test_what_an_agent_stores_beside_the_console_is_shown_and_gone_when_it
         call = screen.state.chosen
         assert call is not None
         with engine_of(home, writable=True) as beside:
-            planned = beside.curate.forget(list(call.ids), hard=True)
-            beside.curate.apply(planned, confirmed=True)
+            planned = changes.plan_forget(beside, list(call.ids), hard=True)
+            changes.apply(beside, planned, confirmed=True)
         await press(pilot, "r")
         await until(pilot, lambda: "gone since" in screen_text(app))
 

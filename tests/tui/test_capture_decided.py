@@ -43,7 +43,7 @@ async def test_edited_refused_written_taken_back_and_written_again(engine, size)
         await press(pilot, "A", "enter")
         await settle(pilot)
         assert texts_of(engine) - before == {"Herr Wiebe wants a call two days before."}
-        first = engine.curate.journal()[0].entry
+        first = engine.write_state.journal.entries()[0].entry
         await to_text(pilot, screen, at)
         assert f"entry {first}" in screen_text(app)
         await press(pilot, "u", "enter")

@@ -75,7 +75,7 @@ async def written_and_back(app: Any, pilot: Any, engine: Engine, action: str) ->
     before = kept(engine)
     await agreed(app, pilot, "A")
     after = kept(engine)
-    assert engine.curate.journal()[0].action == action
+    assert engine.write_state.journal.entries()[0].action == action
     assert after != before
     await agreed(app, pilot, "u")
     assert kept(engine) == before

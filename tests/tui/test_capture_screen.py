@@ -52,7 +52,7 @@ def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Engine:
 
     said = ("I prefer dark roast coffee in the morning.", "The staging host is kelp-02.")
     request = CaptureRequest([Message("user", each) for each in said], "memtui")
-    commit(capture(request, engine.capture_context()), engine.store, engine.curate)
+    commit(engine, capture(request, engine.capture_context()))
     engine.refresh()
     return engine
 
@@ -175,7 +175,7 @@ async def test_accepted_ones_are_previewed_and_written_as_one_entry(engine):
         await press(pilot, "A")
         assert "kelp-03" in screen_text(app)
         await press(pilot, "enter")
-        assert engine.curate.journal()[0].action == "capture"
+        assert engine.write_state.journal.entries()[0].action == "capture"
         engine.refresh()
         assert engine.store.count() == 4
         await press(pilot, "right_square_bracket")
@@ -215,7 +215,7 @@ async def test_the_smallest_change_is_taken_on_the_screen(engine):
         await settle(pilot)
         engine.refresh()
         assert any("closes at six" in row.text for row in engine.capture_context().draft.rows())
-        entry = engine.curate.journal()[0].entry
+        entry = engine.write_state.journal.entries()[0].entry
         assert f", entry {entry}" in screen_text(app), "what became of the texts stays in sight"
         assert screen.state.to_apply() == (), "nothing is written twice unasked"
         await press(pilot, "a")
@@ -352,9 +352,7 @@ async def test_a_job_is_looked_at_applied_and_taken_back(engine):
         from memtui.engine.capture import CaptureRequest, capture, commit
         from memtui.engine.capture.trace import Message
 
-        commit(
-            capture(CaptureRequest([Message("user", words)], "memtui"), context), engine.store, engine.curate
-        )
+        commit(engine, capture(CaptureRequest([Message("user", words)], "memtui"), context))
         engine.refresh()
     before = {row.id: row.metadata for row in engine.capture_context().draft.rows()}
     async with running(engine, (120, 36)) as (app, pilot):
@@ -370,7 +368,7 @@ async def test_a_job_is_looked_at_applied_and_taken_back(engine):
         assert screen.state.plans["dreaming"].changes.changes
         await press(pilot, "A", "enter")
         await settle(pilot)
-        assert engine.curate.journal()[0].action == "dream"
+        assert engine.write_state.journal.entries()[0].action == "dream"
         engine.refresh()
         assert {row.id: row.metadata for row in engine.capture_context().draft.rows()} != before
         await press(pilot, "u", "enter")

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
+from memtui.engine import changes
 from memtui.tui.app import MemtuiApp
 from memtui.tui.dialogs.change_preview import ChangePreview, PreviewAnswer
 from memtui.tui.dialogs.text_prompt import TextPrompt
@@ -385,7 +386,7 @@ async def test_beside_an_agent_that_must_be_stopped_enter_does_not_apply(tmp_pat
     async with browsing(store) as (app, pilot):
         engine = app.session.engine
         assert engine is not None
-        plan = engine.curate.edit([current_id(app)], {"importance": "0.9"})
+        plan = changes.plan_edit(engine, [current_id(app)], {"importance": "0.9"})
         answers: list[PreviewAnswer | None] = []
         app.push_screen(ChangePreview(plan, stop_agent="Stop the agent first."), answers.append)
         await steps(pilot, "enter")

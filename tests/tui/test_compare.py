@@ -13,7 +13,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from memtui.engine import CaseBook, Engine, RecallRequest, explain, open_engine
+from memtui.engine import CaseBook, Engine, RecallRequest, changes, explain, open_engine
 from memtui.engine.cases.case import demo_cases
 from memtui.engine.recall.recipes.registry import all_recipes
 from memtui.paths import cases_file
@@ -296,8 +296,8 @@ async def test_an_older_side_is_told_and_asked_again(demo_store: Path, tmp_path:
         await fill_in(pilot, "0")
         await until(pilot, lambda: screen.state.pair is not None)
         before = engine.info.version
-        engine.curate.apply(
-            engine.curate.edit([pair_of(screen).a.account.returned[0]], {"importance": "0.1"})
+        changes.apply(
+            engine, changes.plan_edit(engine, [pair_of(screen).a.account.returned[0]], {"importance": "0.1"})
         )
         engine.refresh()
         app.set_session(info=engine.info)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine import CancelToken, History, MemtuiError, RecallEffect, RecallRequest, explain
+from memtui.engine import CancelToken, History, MemtuiError, RecallEffect, RecallRequest, changes, explain
 from memtui.paths import questions_file
 from memtui.tui.change_request import effect_on_recall
 from memtui.tui.dialogs.change_preview import ChangePreview, PreviewAnswer
@@ -53,7 +53,7 @@ async def test_the_effect_never_holds_up_applying(demo_store, tmp_path):
     async with browsing(store) as (app, pilot):
         engine = app.session.engine
         assert engine is not None
-        plan = engine.curate.edit([current_id(app)], {"importance": "0.9"})
+        plan = changes.plan_edit(engine, [current_id(app)], {"importance": "0.9"})
         answers: list[PreviewAnswer | None] = []
         app.push_screen(ChangePreview(plan, effect=effect), answers.append)
         await until(pilot, asked.is_set)
@@ -74,7 +74,7 @@ async def test_changed_words_of_an_answer_are_shown_old_and_new(demo_store, tmp_
         explain.remember(engine, trace, History(questions_file()))
         first = trace.returned[0]
         text = next(row.text for row in trace.pool.rows if row.id == first)
-        plan = engine.curate.edit([first], {"text": text.replace("2222", "8443")})
+        plan = changes.plan_edit(engine, [first], {"text": text.replace("2222", "8443")})
         app.push_screen(ChangePreview(plan, effect=partial(effect_on_recall, engine)))
         await until(pilot, lambda: "1 of 1 answer changes" in screen_text(app))
         shown = screen_text(app).partition("WHAT THE AGENT WOULD NOW READ")[2]

@@ -352,7 +352,7 @@ async def test_a_whole_restore_asks_the_cases_before_and_after_and_leaves_a_rece
         await settle(pilot)
         await settle(pilot)
         assert planted.open_table(store).count_rows() == 80
-        entry = app.session.engine.curate.journal()[0]
+        entry = app.session.engine.write_state.journal.entries()[0]
         assert entry.action == "maintain"
         answers = entry.detail["receipt"]["answers"]
         assert (answers["cases"]["right_before"], answers["cases"]["right_after"]) == (1, 0)

@@ -7,7 +7,7 @@ from shutil import copytree
 
 import pytest
 
-from memtui.engine import CaseBook, Engine, History, RecallRequest, explain, open_engine
+from memtui.engine import CaseBook, Engine, History, RecallRequest, changes, explain, open_engine
 from memtui.engine.cases.case import demo_cases
 from memtui.engine.cases.runner import CaseAnswer, measure
 from memtui.engine.witness import InjectionEconomy, OftenInjected
@@ -156,7 +156,7 @@ async def test_home_says_which_of_the_last_questions_are_answered_worse(demo_sto
         for trace in (gone, kept):
             explain.remember(engine, trace, history)
         assert [each.place for each in explain.asked_again(engine, history)] == [1, 1]
-        engine.curate.apply(engine.curate.forget([gone.returned[0]], hard=True), confirmed=True)
+        changes.apply(engine, changes.plan_forget(engine, [gone.returned[0]], hard=True), confirmed=True)
         engine.refresh()
         later = explain.asked_again(engine, history)
         assert {each.question.query: each.place for each in later} == {gone.query: None, kept.query: 1}

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
-from memtui.engine import CancelToken, ListQuery, open_engine
+from memtui.engine import CancelToken, ListQuery, changes, open_engine
 from memtui.tui.app import MemtuiApp
 from memtui.tui.calls import EngineCalls, Report, Work
 from memtui.tui.startup.open_store import opener
@@ -169,7 +169,7 @@ def archive_one(store: Path) -> None:
     )
     try:
         newest = engine.page(engine.view(ListQuery()), 0, 1)[0]
-        engine.curate.apply(engine.curate.forget([newest.id], hard=False))
+        changes.apply(engine, changes.plan_forget(engine, [newest.id], hard=False))
     finally:
         engine.close()
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
+from memtui.engine import changes
 from memtui.engine.changes.journal import journal_of
 from memtui.engine.changes.owner_lock import HELD
 from memtui.tui.app import MemtuiApp
@@ -21,7 +22,7 @@ from memtui.tui.messages import ShowEntry
 from memtui.tui.screens.journal.narrowing import began
 from memtui.tui.screens.journal.screen import JournalScreen, TimelineRows
 from tests.conftest import NOW_MS, thinned
-from tests.engine.curate_world import curator, row_of, rows_of, same_rows, version_of
+from tests.engine.curate_world import engine_at, row_of, rows_of, same_rows, version_of
 from tests.tui.driving import SIZES, check_golden, press, screen_text, settle, type_text
 from tests.tui.test_changing import _other_program, browsing, pro_store, said, steps
 
@@ -33,17 +34,22 @@ def changed_store(folder: Path) -> Path:
     """A store with three entries on two days: importance, tier, a deletion."""
     store = pro_store(folder / "store")
     for days, change in ((3, {"importance": "0.9"}), (3, {"tier": "core"}), (0, None)):
-        made = curator(store, now=lambda days=days: NOW_MS - days * DAY_MS)  # type: ignore[misc]
-        plan = made.forget([SECOND], hard=True) if change is None else made.edit([FIRST], change)
-        made.apply(plan, confirmed=True)
+        made = engine_at(store, now=lambda days=days: NOW_MS - days * DAY_MS)  # type: ignore[misc]
+        plan = (
+            changes.plan_forget(made, [SECOND], hard=True)
+            if change is None
+            else changes.plan_edit(made, [FIRST], change)
+        )
+        changes.apply(made, plan, confirmed=True)
+        made.close()
     return store
 
 
 def cut_off(store: Path, *, written: bool) -> None:
     """A change whose program died: before it reached the table, or before it said that it had."""
-    made = curator(store)
+    made = engine_at(store)
     rest = shutil.copytree(store, store.parent / "rest")
-    entry = made.apply(made.edit([FIRST], {"importance": "0.8"})).entry
+    entry = changes.apply(made, changes.plan_edit(made, [FIRST], {"importance": "0.8"})).entry
     if not written:
         shutil.rmtree(store)
         shutil.copytree(rest, store)
@@ -148,7 +154,7 @@ async def test_a_change_that_was_cut_off_is_said_at_start_and_finished_or_taken_
         assert row_of(store, FIRST)["importance"] == pytest.approx(0.8 if key == "f" else 0.5)
         await press(pilot, "6")
         assert "cut off" not in screen_text(app)
-    assert curator(store).interrupted() == []
+    assert changes.find_interrupted(engine_at(store)) == []
 
 
 async def test_a_change_that_was_cut_off_stays_in_the_journal_until_it_is_settled(tmp_path):
@@ -218,8 +224,8 @@ async def test_from_an_entry_to_its_memories(tmp_path):
 async def test_the_journal_looks_as_recorded(tmp_path, size):
     store = changed_store(tmp_path)
     _other_program(store, FIRST, 0.33)
-    made = curator(store)
-    made.apply(made.undo(2))
+    made = engine_at(store)
+    changes.apply(made, changes.plan_undo(made, 2))
     async with browsing(store, size=size) as (app, pilot):
         app.zone = UTC
         await press(pilot, "6")
@@ -234,15 +240,15 @@ async def test_opening_the_same_store_again_lets_go_of_the_old_one(tmp_path):
         await press(pilot, "6")
         before = app.session.engine
         assert before is not None
-        assert before.curate._journal is not None
+        assert before.write_state._journal is not None
         app._store.open(str(store))
         await settle(pilot)
         after = app.session.engine
         assert after is not None
         assert after is not before
-        assert before.curate._journal is None
-        curator(store).apply(curator(store).edit([FIRST], {"importance": "0.7"}))
-        assert [each.entry for each in after.curate.journal()] == [4, 3, 2, 1]
+        assert before.write_state._journal is None
+        changes.apply(engine_at(store), changes.plan_edit(engine_at(store), [FIRST], {"importance": "0.7"}))
+        assert [each.entry for each in after.write_state.journal.entries()] == [4, 3, 2, 1]
 
 
 @pytest.mark.parametrize("where", thinned(["at start", "in the journal"], 2))
@@ -262,7 +268,7 @@ async def test_a_change_that_was_cut_off_can_be_left_as_it_is(tmp_path, where):
         assert "was cut off in the middle" not in text
         assert "left as it was found" in text
         assert row_of(store, FIRST)["importance"] == pytest.approx(0.33)
-    assert curator(store).interrupted() == []
+    assert changes.find_interrupted(engine_at(store)) == []
 
 
 async def test_the_journal_is_narrowed_by_who_and_since(tmp_path):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine import BoardAsk, CaseBook, Engine, lifecycle
+from memtui.engine import BoardAsk, CaseBook, Engine, changes, lifecycle
 from memtui.engine.cases.case import Case
 from memtui.paths import cases_file
 from memtui.tui.dialogs.change_preview import ChangePreview
@@ -187,7 +187,7 @@ def test_what_ends_by_its_own_date_is_kept_by_taking_the_date_away(writable: Eng
     ends, rests = (ways(lifecycle.follow_memory(writable, IDS[n], BoardAsk(horizon_days=30))) for n in (4, 6))
     assert (ends[0].value, ends[0].hint) == ("endless", "else it ends 4 Sep 2026")
     assert [each.value for each in rests] == [each.value for each in ends[1:]]
-    plan = writable.curate.edit([IDS[4]], EDITS["endless"])
+    plan = changes.plan_edit(writable, [IDS[4]], EDITS["endless"])
     assert plan.title == "1 memory: valid_until to never"
 
 

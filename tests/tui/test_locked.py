@@ -13,7 +13,7 @@ import pytest
 from textual.pilot import Pilot
 
 import memtui.tui
-from memtui.engine import open_engine
+from memtui.engine import changes, open_engine
 from memtui.engine.catalog import select_ids
 from memtui.tui.actions.table import TABLE
 from memtui.tui.app import MemtuiApp
@@ -98,10 +98,9 @@ def begun(home: Path) -> None:
     ) as engine:
         engine.load_catalog()
         engine.load_metadata()
-        curate = engine.curate
         for id in select_ids(engine.view, "tier:core")[:2]:
-            curate.apply(curate.edit([id], {"importance": 0.5}))
-        curate.apply(curate.undo())
+            changes.apply(engine, changes.plan_edit(engine, [id], {"importance": 0.5}))
+        changes.apply(engine, changes.plan_undo(engine))
 
 
 @asynccontextmanager
@@ -214,7 +213,7 @@ async def test_every_action_that_writes_ends_on_a_preview_and_then_on_the_unlock
                 await settle(pilot)
             engine = app.session.engine
             assert engine is not None
-            engine.curate.stage.clear()
+            engine.write_state.staged.clear()
             app.take("staged", 0)
             await press(pilot, "escape", "1")
         assert tree_hash(tmp_path / "fernhill") == before

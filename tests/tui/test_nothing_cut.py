@@ -49,7 +49,7 @@ async def test_nothing_is_cut_where_there_is_room(
                 await settle(pilot)
             engine = app.session.engine
             assert engine is not None
-            engine.curate.stage.clear()
+            engine.write_state.staged.clear()
             app.take("staged", 0)
             await press(pilot, "escape", "escape")
     assert cut == []

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine import Engine, MemtuiError, open_engine
+from memtui.engine import Engine, MemtuiError, changes, open_engine
 from memtui.tui.dialogs.change_preview import ChangePreview
 from memtui.tui.dialogs.correct_answer import CorrectAnswer
 from memtui.tui.dialogs.stage_ledger import StageLedger
@@ -270,7 +270,9 @@ async def test_the_answer_says_when_the_store_has_moved_on(demo_store: Path, tmp
     async with recalling(engine) as (app, pilot, screen):
         assert screen.state.trace is not None
         before = screen.state.trace.table_version
-        engine.curate.apply(engine.curate.edit([screen.state.trace.returned[0]], {"importance": "0.1"}))
+        changes.apply(
+            engine, changes.plan_edit(engine, [screen.state.trace.returned[0]], {"importance": "0.1"})
+        )
         engine.refresh()
         app.set_session(info=engine.info)
         await settle(pilot)

@@ -186,7 +186,7 @@ def test_the_demo_store_may_be_changed_when_it_is_opened_by_its_path_too(tmp_pat
         engine = opener(environ, tmp_path, writable=False)(
             str(folder), lambda: 0, lambda progress: None, CancelToken()
         )
-        assert engine.curate.writable is writable
+        assert engine.write_state.writable is writable
 
 
 def test_folders_with_a_table_come_first_and_a_path_is_completed(tmp_path):

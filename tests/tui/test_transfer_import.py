@@ -10,6 +10,7 @@ import pytest
 from textual import events
 from textual.widgets import TextArea
 
+from memtui.engine import changes
 from memtui.tui.dialogs.change_preview import ChangePreview
 from memtui.tui.dialogs.text_prompt import Paste
 from memtui.tui.screens.transfer.import_calls import make_plan, show
@@ -330,7 +331,7 @@ async def test_another_writer_makes_the_plan_anew_and_decisions_stay(store):
         await steps(pilot, ["n", "asterisk", "o"])
         before = screen.run.state.plan
         other = stored(store)
-        other.curate.apply(other.curate.edit([HERE[1]["id"]], {"importance": 0.9}))
+        changes.apply(other, changes.plan_edit(other, [HERE[1]["id"]], {"importance": 0.9}))
         await press(pilot, "r")
         state = screen.run.state
         assert state.plan is not before

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine import CaseBook
+from memtui.engine import CaseBook, changes
 from memtui.engine.cases.case import Case
 from memtui.paths import cases_file
 from memtui.tui.dialogs.change_preview import ChangePreview
@@ -60,7 +60,9 @@ async def test_a_file_that_is_there_is_replaced_only_after_a_yes(store):
 async def test_secrets_are_masked_unless_it_is_switched_off_and_texts_can_stay_out(store):
     secret = "sk-proj-abcdefghijklmnopqrstuvwx12345"
     engine = stored(store)
-    engine.curate.apply(engine.curate.edit([HERE[0]["id"]], {"text": f"The api key is {secret} for mango."}))
+    changes.apply(
+        engine, changes.plan_edit(engine, [HERE[0]["id"]], {"text": f"The api key is {secret} for mango."})
+    )
     async with transferring(store, task="export") as (app, pilot, screen):
         await press(pilot, "enter")
         assert "1 memory" in screen_text(app)  # masked

@@ -90,7 +90,7 @@ async def test_from_a_missed_memory_to_the_mended_index(
     again = engine.recall(RecallRequest(query, recipe="pro/agent"))
     assert lost in again.returned
     assert _indexes(tmp_path) == ["text_idx"]
-    assert engine.curate.journal()[0].action == "maintain"
+    assert engine.write_state.journal.entries()[0].action == "maintain"
 
 
 def _indexes(home: Path) -> list[str]:

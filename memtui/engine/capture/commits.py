@@ -11,13 +11,14 @@ from memtui.engine.capture.pipeline import folded, last_writes
 from memtui.engine.capture.trace import CaptureCandidate, CaptureTrace
 from memtui.engine.changes.applied_state import AppliedState, whereabouts
 from memtui.engine.changes.change_set import ChangeSet, Outcome
+from memtui.engine.changes.commit import apply, fold_words
 from memtui.engine.changes.journal import RowImages
 from memtui.engine.core.errors import MemtuiError, RefusedError
 from memtui.engine.core.text import counted
 
 if TYPE_CHECKING:
     from memtui.engine.capture.recipes.base import CaptureContext
-    from memtui.engine.changes.curator import Curator
+    from memtui.engine.engine import Engine
     from memtui.engine.store.table import Store
 
 
@@ -82,7 +83,7 @@ def _line(candidate: CaptureCandidate) -> str:
     return " ".join(candidate.abstract.split())
 
 
-def commit(trace: CaptureTrace, store: Store, curator: Curator, *, confirmed: bool = False) -> Outcome:
+def commit(engine: Engine, trace: CaptureTrace, *, confirmed: bool = False) -> Outcome:
     """Write a run; the words of a long one are taken into the index of a store of our own.
 
     Raises RefusedError when the store may not be written, ConflictError when a row has changed.
@@ -91,22 +92,21 @@ def commit(trace: CaptureTrace, store: Store, curator: Curator, *, confirmed: bo
     if not writes:
         return Outcome(None, ACTION, ())
     if len(writes) > SMALL and all(each.op == "add" for each in writes):
-        outcome = _streamed(trace, writes, store, curator, confirmed=confirmed)
-        curator.fold_words()
+        outcome = _streamed(engine, trace, writes, confirmed=confirmed)
+        fold_words(engine)
         return outcome
-    return curator.apply(plan(trace, store), confirmed=confirmed)
+    return apply(engine, plan(trace, engine.store), confirmed=confirmed)
 
 
-def _streamed(
-    trace: CaptureTrace, writes: Sequence[Write], store: Store, curator: Curator, *, confirmed: bool
-) -> Outcome:
+def _streamed(engine: Engine, trace: CaptureTrace, writes: Sequence[Write], *, confirmed: bool) -> Outcome:
     """Many new rows as one stream and one commit; the journal keeps id, text and scope of each."""
     import pyarrow as pa
 
-    if not curator.writable:
-        curator.access.require(confirmed=confirmed)
+    writing, store = engine.write_state, engine.store
+    if not writing.writable:
+        writing.access.require(confirmed=confirmed)
         raise RefusedError("The store is open for reading only.", fix="Open it for writing.")
-    applier = curator.applier
+    applier = writing.applier
     applier.access.require(confirmed=confirmed)
     writer, journal, schema = applier.writer, applier.journal, store.schema
     columns = store.dialect.columns
@@ -152,7 +152,7 @@ def _streamed(
         journal.applied(entry, after)
         hold.check()
     journal.tidy()
-    curator.catch_up()
+    writing.behind = True
     return Outcome(entry, ACTION, (), version_before=before, version_after=after)
 
 

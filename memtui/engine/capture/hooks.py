@@ -186,7 +186,7 @@ def play(
     kept = None if engine.state_place is None else engine.state_place / KEPT
     live = Live(engine, block, workspace, chat, agents=agents)
     before = {} if kept is None else read_kept(kept, live)
-    written = engine.curate.writable
+    written = engine.write_state.writable
     answer: dict[str, Any] = {"event": event.name, "agent": event.agent}
     ids: list[str] = []
     chars = 0

@@ -15,6 +15,8 @@ from memtui.engine.capture.recipes.memtui.rows import new_row
 from memtui.engine.capture.recipes.memtui.texts import without_secrets
 from memtui.engine.capture.trace import CaptureCandidate, CaptureTrace
 from memtui.engine.catalog.types import ListQuery
+from memtui.engine.changes.forgetting import plan_forget
+from memtui.engine.changes.plan import plan_edit
 from memtui.engine.core.errors import MemtuiError, RefusedError, UsageError
 from memtui.engine.core.text import counted, one_line
 
@@ -107,7 +109,7 @@ class Inbox:
     def _worked_off(self, done: Sequence[Mapping[str, Any]]) -> tuple[list[Any], list[Any]]:
         """What was worked off and holds, and what waits again as its change was taken back."""
         numbered = any(each.get("entry") is not None for each in done)
-        undone = self.engine.curate.taken_back() if numbered else frozenset()
+        undone = self.engine.write_state.journal.taken_back() if numbered else frozenset()
         holds = [each for each in done if each.get("entry") not in undone]
         back = [each for each in done if each.get("entry") in undone and each.get("item")]
         return holds, back
@@ -177,7 +179,7 @@ class Inbox:
             given: dict[str, Any] = {"state": "confirmed"}
             if text is not None and wanted != item.text:
                 given["text"] = wanted
-            return engine.curate.edit([item.id], given)
+            return plan_edit(engine, [item.id], given)
         context = engine.capture_context()
         row = new_row(
             context.new_id(),
@@ -195,7 +197,7 @@ class Inbox:
 
     def plan_refuse(self, item: Item) -> ChangeSet | None:
         """What refusing writes: a pending memory is archived; None where nothing is in the store."""
-        return self.engine.curate.forget([item.id]) if item.kind == "pending" else None
+        return plan_forget(self.engine, [item.id]) if item.kind == "pending" else None
 
     def settled(self, item: Item, verdict: Literal["accepted", "refused"], entry: int | None = None) -> None:
         """Mark an entry of the inbox as done by `entry` of the journal; taking that back makes it wait again."""

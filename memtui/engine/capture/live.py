@@ -19,8 +19,9 @@ from memtui.engine.capture.recipes.pro.reflection import Reflected
 from memtui.engine.capture.recipes.pro.settings import ProSettings, plugin_config
 from memtui.engine.capture.recipes.pro.tools import Caller, ToolAnswer
 from memtui.engine.capture.recipes.pro.world import World
-from memtui.engine.changes.apply import ConflictError
+from memtui.engine.changes.applier import ConflictError
 from memtui.engine.changes.change_set import ChangeSet
+from memtui.engine.changes.commit import apply
 from memtui.engine.changes.files_beside import edits_of
 from memtui.engine.core.errors import MemtuiError, RefusedError
 from memtui.engine.decay.validity import InjectionPolicy, injection_patch
@@ -117,8 +118,8 @@ class Live:
 
     def _count(self, world: World, title: str) -> str:
         """Write what a prompt's memories were used for, unless that would keep the prompt; why not, else empty."""
-        curator, began = self.engine.curate, monotonic()
-        while curator.writable and world.draft.writes and curator.lock_state().held:
+        writing, began = self.engine.write_state, monotonic()
+        while writing.writable and world.draft.writes and writing.lock_state().held:
             if monotonic() - began > PROMPT_PATIENCE_S:
                 return (
                     "The use of these memories is not counted: another program holds the store's write lock."
@@ -177,12 +178,12 @@ class Live:
 
     def _commit(self, world: World, title: str) -> None:
         """Write what is on top of the store and the files, as one entry. A store opened for reading keeps as it is."""
-        curator = self.engine.curate
-        if not curator.writable:
+        if not self.engine.write_state.writable:
             return
         store = world.draft.store
         changes = folded(world.draft.writes, store)
         files = edits_of(world.files.changed)
         if changes or files:
-            curator.apply(ChangeSet(ACTION, title, changes, store.version, files=files), confirmed=True)
+            planned = ChangeSet(ACTION, title, changes, store.version, files=files)
+            apply(self.engine, planned, confirmed=True)
             store.refresh()

@@ -50,7 +50,7 @@ def note_block(
 
     Raises RefusedError for counting in a store that is open for reading.
     """
-    if count and not engine.curate.writable:
+    if count and not engine.write_state.writable:
         raise RefusedError(
             "Use is counted in the store, which is open for reading.", fix="Open it with --rw."
         )

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from memtui.engine.changes.applied_state import AppliedState
-from memtui.engine.changes.apply import Applier, ConflictError, bookkeeping, committed
+from memtui.engine.changes.applier import Applier, ConflictError, bookkeeping, committed
 from memtui.engine.changes.change_set import Change, ChangeSet, Conflict, FieldConflict, Outcome
 from memtui.engine.changes.journal import RowImages
 from memtui.engine.core.errors import MemtuiError, RefusedError
@@ -306,7 +306,7 @@ def _change(
 
 
 def apply_bulk(change_set: ChangeSet, applier: Applier, *, confirmed: bool) -> Outcome:
-    """Write a large undo or redo in one commit and one entry; see `apply.apply` for what it raises."""
+    """Write a large undo or redo in one commit and one entry; see `applier.write_rows` for what it raises."""
     applier.access.require(confirmed=confirmed)
     if change_set.conflicts:
         raise ConflictError(change_set.conflicts)

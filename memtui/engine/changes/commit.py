@@ -1,13 +1,13 @@
-"""From an agreed change set to the written one, with what goes along with it outside the table."""
+"""Apply a change set: its rows in one commit, with what goes along with it outside the table."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from memtui.engine.changes.apply import Applier, apply, bookkeeping
+from memtui.engine.changes.applier import bookkeeping, write_rows
 from memtui.engine.changes.bulk_shift import apply_bulk
-from memtui.engine.changes.change_set import CLEAN, ChangeSet, Outcome
+from memtui.engine.changes.change_set import CLEAN, NAME, PIN, ChangeSet, Outcome
 from memtui.engine.changes.files_beside import PreparedFiles, prepare_files
 from memtui.engine.changes.interrupted import INTERRUPTED
 from memtui.engine.changes.journal import RowImages
@@ -18,13 +18,61 @@ from memtui.engine.core.errors import MemtuiError, RefusedError
 from memtui.engine.core.text import counted
 
 if TYPE_CHECKING:
+    from memtui.engine.changes.applier import Applier
     from memtui.engine.changes.journal import Journal
+    from memtui.engine.changes.write_state import WriteState
+    from memtui.engine.engine import Engine
 
 
-def carry_out(change_set: ChangeSet, applier: Applier, *, confirmed: bool, store: str) -> Outcome:
+def apply(engine: Engine, change_set: ChangeSet, *, confirmed: bool = False) -> Outcome:
+    """Write a change set as one entry of the journal. The next plan is made on the version after it.
+
+    `confirmed` says that a person agreed to a deletion, and that no agent is running where that matters. Raises
+    RefusedError without it where it is needed, and when the store is open for reading only; ConflictError when a
+    row is not what the plan expects.
+    """
+    writing = engine.write_state
+    if _ours_alone(change_set, writing):
+        return _write_aside(change_set, writing.journal, now_ms=engine.now_ms, client=writing.client)
+    try:
+        outcome = _write(change_set, writing.applier, confirmed=confirmed, store=engine.store.uri)
+    finally:
+        if change_set.shrinks:  # vectors tell of texts: none of a memory whose every trace goes stays here
+            engine.store.drop_kept()
+    writing.behind = True
+    return outcome
+
+
+def apply_staged(engine: Engine, change_set: ChangeSet, *, confirmed: bool = False) -> Outcome:
+    """Write everything that is staged, as it was agreed to; then nothing is staged any more. See `apply`."""
+    outcome = apply(engine, change_set, confirmed=confirmed)
+    engine.write_state.staged.clear()
+    return outcome
+
+
+def fold_words(engine: Engine) -> None:
+    """At the end of a batch: take the rows beside the full-text index into it; see `Writer.fold_words`."""
+    writing = engine.write_state
+    with writing.applier.gatekeeper.hold():
+        writing.applier.writer.fold_words()
+    writing.behind = True
+
+
+def _ours_alone(change_set: ChangeSet, writing: WriteState) -> bool:
+    """Whether only names in memtui's own file, or copies that it made, are changed: the store is not touched."""
+    if change_set.changes or change_set.tags or not change_set.asides:
+        return False
+    journal, action, undone = writing.journal, change_set.action, change_set.undoes
+    while undone is not None:  # a redo takes back the undo of it
+        entry = journal.entry(undone)
+        action, undone = entry.action, entry.undoes
+    return action in (NAME, PIN)
+
+
+def _write(change_set: ChangeSet, applier: Applier, *, confirmed: bool, store: str) -> Outcome:
     """Write a change set; a forget also removes mirror lines, and its undo puts them back.
 
-    Raises RefusedError for a set that destroys and was not `confirmed`; see `apply` for the rest.
+    Raises RefusedError for a set that destroys and was not `confirmed`; see `write_rows` for the rest.
     """
     if change_set.action == CLEAN:
         if not confirmed:
@@ -52,13 +100,13 @@ def carry_out(change_set: ChangeSet, applier: Applier, *, confirmed: bool, store
         and not change_set.conflicts
         and (change_set.undoes is not None or change_set.asides)
     ):
-        return carry_out_aside(
+        return _write_aside(
             change_set, applier.journal, now_ms=applier.now(), client=applier.client, applier=applier
         )
     outcome = (
         _with_files(change_set, applier, confirmed)
         if change_set.files
-        else apply(change_set, applier, confirmed=confirmed)
+        else write_rows(change_set, applier, confirmed=confirmed)
     )
     if change_set.undoes is None or outcome.entry is None:
         return outcome
@@ -70,7 +118,7 @@ def _with_files(change_set: ChangeSet, applier: Applier, confirmed: bool) -> Out
     prepared = _prepared(change_set)
     try:
         detail = {"files": [each.as_json() for each in change_set.files]}
-        outcome = apply(change_set, applier, confirmed=confirmed, detail=detail)
+        outcome = write_rows(change_set, applier, confirmed=confirmed, detail=detail)
     except BaseException:
         prepared.drop()
         raise
@@ -87,7 +135,7 @@ def _prepared(change_set: ChangeSet) -> PreparedFiles:
         ) from error
 
 
-def carry_out_aside(
+def _write_aside(
     change_set: ChangeSet, journal: Journal, *, now_ms: int, client: str = "", applier: Applier | None = None
 ) -> Outcome:
     """Write a set that changes no row: files beside the store, names of versions, copies; one entry of the journal.

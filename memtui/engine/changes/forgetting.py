@@ -12,11 +12,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine.changes.apply import Applier, apply
+from memtui.engine.changes.applier import Applier, write_rows
 from memtui.engine.changes.change_set import CONTENTS_REMOVED, Change, ChangeSet, Conflict, Edit, Outcome
 from memtui.engine.changes.edit_row import PINNED, EditableRow
-from memtui.engine.changes.plan import DERIVED, Planner, ReadRows, kept, plan_each, plan_edit, read
-from memtui.engine.changes.text_copies import TextCopy, erase, find_copies
+from memtui.engine.changes.plan import DERIVED, ReadRows, change_planner, kept, plan_each, plan_edit, read
+from memtui.engine.changes.text_copies import TextCopy, erase, find_copies, mirror_folders
 from memtui.engine.changes.version_tags import (
     removed_tags,
     require_untagged,
@@ -33,6 +33,7 @@ from memtui.engine.store.table_facts import tag_names
 
 if TYPE_CHECKING:
     from memtui.engine.changes.journal import Journal
+    from memtui.engine.engine import Engine
     from memtui.engine.store.snapshot import Snapshot
     from memtui.engine.store.table import Store
 
@@ -192,8 +193,17 @@ def write_receipt(folder: Path, receipt: Mapping[str, Any], kind: str = "forget"
     return path
 
 
-def read_receipts(folder: Path, memory: str) -> list[tuple[Path, Mapping[str, Any]]]:
-    """The receipts in `folder` that name a memory, with their files, the oldest first; unreadable ones are left out."""
+def receipts_folder(journal: Journal) -> Path:
+    """The folder of the receipts of a store, beside its journal."""
+    return journal.path.parent / "receipts"
+
+
+def read_receipts(engine: Engine, memory: str) -> list[tuple[Path, Mapping[str, Any]]]:
+    """The receipts of forgetting and of a purged past that name a memory, with their files, the oldest first.
+
+    One that cannot be read is left out.
+    """
+    folder = receipts_folder(engine.write_state.journal)
     found: list[tuple[Path, Mapping[str, Any]]] = []
     for path in sorted(folder.glob("*.json")):
         try:
@@ -206,11 +216,12 @@ def read_receipts(folder: Path, memory: str) -> list[tuple[Path, Mapping[str, An
     return sorted(found, key=lambda each: (int(each[1].get("time_ms") or 0), each[0].name))
 
 
-def receipts_of_entry(folder: Path, entry: int) -> list[dict[str, Any]]:
-    """The receipts of an entry of the journal that lie in `folder`, the first one first, each with its `file`.
+def receipts_of_entry(engine: Engine, entry: int) -> list[dict[str, Any]]:
+    """What was put down when the memories of an entry went, the first one first, each with its `file`.
 
-    One that cannot be read is left out.
+    Hashes, and where they were looked for afterwards. One that cannot be read is left out.
     """
+    folder = receipts_folder(engine.write_state.journal)
     found: list[dict[str, Any]] = []
     for path in sorted(folder.glob(f"*-{entry}-*.json")):
         with suppress(OSError, ValueError):
@@ -254,14 +265,12 @@ ARCHIVE_REASON = "forgotten with memtui"
 
 
 def plan_forget(
-    bureau: Planner,
+    engine: Engine,
     ids: Sequence[str],
     *,
-    hard: bool,
-    shrink: bool,
-    spare_pinned: bool,
-    journal: Journal | None,
-    mirrors: Sequence[Path] = (),
+    hard: bool = False,
+    shrink: bool = False,
+    spare_pinned: bool = False,
     drop_names: bool = False,
 ) -> ChangeSet:
     """Forget memories. Soft archives them; hard deletes them with their older versions, the rows merged into them
@@ -274,21 +283,23 @@ def plan_forget(
     if shrink and not hard:
         raise UsageError("Archived memories stay in the history.", fix="Shrink the history of a hard forget.")
     if not hard:
-        return _archive(bureau, ids, spare_pinned)
-    found = read(bureau, ids)
+        return _archive(engine, ids, spare_pinned)
+    journal = engine.write_state.journal if engine.state is not None else None
+    planner = change_planner(engine)
+    found = read(planner, ids)
     gone = _deleted_before(found, journal) if shrink else []
     conflicts = [each for each in found.conflicts if each.id not in gone]
-    behind = read_links(bureau.store).behind(ids) if found.rows else {}
-    with_all = read(bureau, [*found.rows, *behind])
+    behind = read_links(planner.store).behind(ids) if found.rows else {}
+    with_all = read(planner, [*found.rows, *behind])
     conflicts += [each for each in with_all.conflicts if each.reason == "refused"]
     whys = dict.fromkeys(found.rows, "") | behind
     spared = [each for each, row in with_all.rows.items() if spare_pinned and _pinned(row)]
     changes = [_delete(row, whys[each]) for each, row in with_all.rows.items() if each not in spared]
     texts = {each.id: with_all.rows[each.id].memory.raw_text for each in changes}
-    folder = bureau.store.folder
-    copies = find_copies(folder, texts, mirrors) if folder is not None else []
-    names = tag_names(bureau.store.pin()) if shrink else {}
-    cleanup = None if folder is None else cleanup_of(folder / f"{bureau.store.table_name}.lance")
+    folder = planner.store.folder
+    copies = find_copies(folder, texts, mirror_folders(engine.found)) if folder is not None else []
+    names = tag_names(planner.store.pin()) if shrink else {}
+    cleanup = None if folder is None else cleanup_of(folder / f"{planner.store.table_name}.lance")
     return ChangeSet(
         action="forget",
         title=_title(len(changes) + len(gone), "deleted, history shrunk" if shrink else "deleted"),
@@ -316,7 +327,20 @@ _FOLLOW = (*_LAYERS, "fact_key")
 """What is made anew with the words."""
 
 
-def with_redacted(planned: ChangeSet, bureau: Planner, words: Mapping[str, str], name: str) -> ChangeSet:
+def plan_forget_person(
+    engine: Engine, ids: Sequence[str], name: str, redacted: Mapping[str, str] | None = None
+) -> ChangeSet:
+    """Plan to delete memories with every trace, but of those in `redacted` only to take words out.
+
+    `redacted` gives the words by the id of the memory; empty ones mean the `name`, whole or a word of it.
+    """
+    words = {each: said for each, said in (redacted or {}).items() if each in ids}
+    deleted = [each for each in ids if each not in words]
+    planned = plan_forget(engine, deleted, hard=True, shrink=True, drop_names=True)
+    return _with_redacted(engine, planned, words, name) if words else planned
+
+
+def _with_redacted(engine: Engine, planned: ChangeSet, words: Mapping[str, str], name: str) -> ChangeSet:
     """A forget that also takes words out of memories that stay: texts, summaries, past.
 
     `words` are those of each memory by its id; empty for the `name`, or one of its words. A memory that holds none
@@ -324,7 +348,7 @@ def with_redacted(planned: ChangeSet, bureau: Planner, words: Mapping[str, str],
     """
     given: dict[str, dict[str, Any]] = {}
     idle, elsewhere = [], dict[str, list[str]]()
-    for each, row in read(bureau, list(words)).rows.items():
+    for each, row in read(change_planner(engine), list(words)).rows.items():
         pattern = _taken_out(words[each], name)
         values = row.memory.metadata_values
         known = {"text": row.memory.raw_text, **{key: values.get(key) for key in _LAYERS}}
@@ -337,7 +361,7 @@ def with_redacted(planned: ChangeSet, bureau: Planner, words: Mapping[str, str],
             sentence = "It holds none of the words to take out: delete it, or say which words."
             idle.append(Conflict(each, "refused", sentence))
     named = {each: new for each, new in given.items() if new}
-    edits = plan_each(bureau, named, "words taken out", in_place=True)
+    edits = plan_each(engine, named, "words taken out", in_place=True)
     kept = tuple(replace(each, why="redacted") for each in edits.changes if each.id not in planned.ids)
     told = tuple(
         f"{each[:8]} keeps the words in its metadata: {', '.join(keys)}." for each, keys in elsewhere.items()
@@ -381,7 +405,7 @@ def apply_forget(change_set: ChangeSet, applier: Applier, *, confirmed: bool, st
     }
     if change_set.shrinks:
         require_untagged(applier.writer.tags(), change_set.tags)
-    outcome = apply(change_set, applier, confirmed=confirmed)
+    outcome = write_rows(change_set, applier, confirmed=confirmed)
     ids = [*texts, *change_set.purges]
     if not change_set.shrinks and not texts:
         return outcome
@@ -408,7 +432,7 @@ def apply_forget(change_set: ChangeSet, applier: Applier, *, confirmed: bool, st
         before=outcome.version_before,
         reworded=reworded,
     )
-    path = write_receipt(journal.path.parent / "receipts", receipt)
+    path = write_receipt(receipts_folder(journal), receipt)
     if not receipt["clean"] and change_set.shrinks:
         warnings.append("Something of these memories is still found; the receipt says where.")
     return replace(
@@ -419,17 +443,17 @@ def apply_forget(change_set: ChangeSet, applier: Applier, *, confirmed: bool, st
     )
 
 
-def _archive(bureau: Planner, ids: Sequence[str], spare_pinned: bool) -> ChangeSet:
-    dialect = bureau.store.dialect
+def _archive(engine: Engine, ids: Sequence[str], spare_pinned: bool) -> ChangeSet:
+    dialect = engine.store.dialect
     if not dialect.reads_metadata:
         raise RefusedError(
             f"Memories of {dialect.title} cannot be archived: they have no state.",
             fix="Delete them instead (--hard in the shell).",
         )
-    planned = plan_edit(bureau, ids, {"state": "archived"}, reason=ARCHIVE_REASON)
+    planned = plan_edit(engine, ids, {"state": "archived"}, reason=ARCHIVE_REASON)
     spared: list[str] = []
     if spare_pinned:
-        rows = read(bureau, planned.ids).rows
+        rows = read(change_planner(engine), planned.ids).rows
         spared = [each for each, row in rows.items() if _pinned(row)]
         planned = planned.without(spared)
     return replace(

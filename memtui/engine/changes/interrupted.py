@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from memtui.engine.changes.applied_state import AppliedState, whereabouts
-from memtui.engine.changes.apply import Applier, apply, bookkeeping
+from memtui.engine.changes.applier import bookkeeping, write_rows
 from memtui.engine.changes.bulk_shift import LARGE, apply_bulk, bulk_whereabouts
 from memtui.engine.changes.change_set import CLEAN, MAINTAIN, PIN, ChangeSet, Outcome
 from memtui.engine.changes.files_beside import edits_in, files_written, prepare_files
@@ -17,8 +17,9 @@ from memtui.engine.changes.version_tags import tags_in, write_tags
 from memtui.engine.core.errors import RefusedError
 
 if TYPE_CHECKING:
+    from memtui.engine.changes.applier import Applier
     from memtui.engine.changes.journal import Journal
-    from memtui.engine.changes.write_access import WriteGate
+    from memtui.engine.engine import Engine
     from memtui.engine.store.writer import Writer
 
 
@@ -51,21 +52,26 @@ class Interrupted:
         )
 
 
-def look(journal: Journal, gatekeeper: WriteGate, open_writer: Callable[[], Writer]) -> list[Interrupted]:
-    """Every interrupted entry, newest first, compared with the table as it is now; writes to the journal only.
+def find_interrupted(engine: Engine) -> list[Interrupted]:
+    """Changes whose program was killed in the middle, and what the table says of them; ask at every start.
 
-    An entry that another memtui is writing at this moment is not interrupted, and left alone.
+    The newest first; writes to the journal only. An entry that another memtui is writing at this moment is not
+    interrupted, and left alone.
     """
+    writing = engine.write_state
+    if engine.state is None or writing.access.verdict == "read-only":
+        return []
+    journal = writing.journal
     if not journal.path.exists():
         return []
-    with gatekeeper.alone() as nobody_writes:
+    with writing.make_gate().alone() as nobody_writes:
         if nobody_writes:
             for entry in journal.entries(states=(INTENDED,)):
                 journal.mark(entry.entry, INTERRUPTED)
     entries = journal.entries(states=(INTERRUPTED,))
     if not entries:
         return []
-    writer = open_writer()
+    writer = engine.store.writer()
     writer.newest()
     return [Interrupted(each, _found(each, journal, writer)) for each in entries]
 
@@ -89,8 +95,10 @@ def _found(entry: JournalEntry, journal: Journal, writer: Writer) -> AppliedStat
     return AppliedState.NOTHING if False in said else AppliedState.WHOLE if said else AppliedState.CHANGED
 
 
-def plan_finish(entry: JournalEntry, journal: Journal, writer: Writer) -> ChangeSet:
-    """What is still to be written of an interrupted entry; an empty set when all is there."""
+def plan_finish(engine: Engine, number: int) -> ChangeSet:
+    """Plan to complete an interrupted entry; an empty set when it is wholly there."""
+    journal, writer = engine.write_state.journal, engine.store.writer()
+    entry = journal.entry(number)
     _check(entry)
     version = writer.newest()
     if _found(entry, journal, writer) is AppliedState.WHOLE:
@@ -100,10 +108,21 @@ def plan_finish(entry: JournalEntry, journal: Journal, writer: Writer) -> Change
     return replace(planned, title=entry.title, undoes=entry.undoes)
 
 
-def finish(entry: JournalEntry, planned: ChangeSet, applier: Applier, *, confirmed: bool) -> Outcome:
-    """Write what `plan_finish` found; the entry of that takes the place of the interrupted one."""
+def finish_entry(engine: Engine, number: int, *, confirmed: bool = False) -> Outcome:
+    """Complete an interrupted entry; one that is wholly there counts as applied from now on.
+
+    Where rows are written, their entry takes the place of the interrupted one.
+    """
+    applier = engine.write_state.applier
+    entry = applier.journal.entry(number)
+    outcome = _finish(entry, plan_finish(engine, number), applier, confirmed=confirmed)
+    engine.write_state.behind = True
+    return outcome
+
+
+def _finish(entry: JournalEntry, planned: ChangeSet, applier: Applier, *, confirmed: bool) -> Outcome:
     if planned.changes or planned.conflicts:
-        write = apply if planned.bulk is None else apply_bulk
+        write = write_rows if planned.bulk is None else apply_bulk
         outcome = write(planned, applier, confirmed=confirmed)
         applier.journal.drop(entry.entry)
         return outcome
@@ -119,16 +138,18 @@ def finish(entry: JournalEntry, planned: ChangeSet, applier: Applier, *, confirm
     return Outcome(entry.entry, entry.action, (), warnings=warnings, version_after=version)
 
 
-def leave(entry: JournalEntry, journal: Journal) -> None:
-    """Settle an interrupted entry without writing anything: what the table holds now is what shall be there.
+def leave_entry(engine: Engine, number: int) -> None:
+    """Settle an interrupted entry as it is: nothing is written to the table, nothing warns of it any more.
 
     For an entry whose rows were changed again, which can be neither finished nor taken back.
     """
+    journal = engine.write_state.journal
+    entry = journal.entry(number)
     _check(entry)
     journal.mark(entry.entry, LEFT)
 
 
-def plan_revert(entry: JournalEntry, journal: Journal, writer: Writer) -> ChangeSet:
+def _plan_revert(entry: JournalEntry, journal: Journal, writer: Writer) -> ChangeSet:
     """What is to be taken back of an interrupted entry; an empty set when nothing of it is there."""
     _check(entry)
     version = writer.newest()
@@ -155,11 +176,14 @@ def _check(entry: JournalEntry) -> None:
 REVERSALS = ("undo", "redo")
 
 
-def plan_undo(journal: Journal, writer: Writer, number: int | None, forced: Collection[str]) -> ChangeSet:
-    """Take back entry `number`, by default the last change that is applied.
+def plan_undo(engine: Engine, number: int | None = None, *, forced: Collection[str] = ()) -> ChangeSet:
+    """Plan to take back entry `number`, by default the last change that is applied.
 
+    Rows in `forced` are brought back even where another program changed them since. The set is empty when
+    there is nothing to write, as for an interrupted entry that never reached the table; apply it all the same.
     Undoing an undo is a redo. Raises UsageError for an unknown entry, RefusedError for one that is undone.
     """
+    journal, writer = engine.write_state.journal, engine.store.writer()
     if number is None:
         applied = journal.entries(states=("applied",))
         # A copy of a version is taken away only by its number: it is no change of the store.
@@ -171,7 +195,7 @@ def plan_undo(journal: Journal, writer: Writer, number: int | None, forced: Coll
     else:
         entry = journal.entry(number)
     if entry.state == INTERRUPTED:
-        return plan_revert(entry, journal, writer)
+        return _plan_revert(entry, journal, writer)
     if entry.action == CLEAN:
         raise RefusedError(
             f"Entry {entry.entry} removed history: that cannot be taken back.", fix="Nothing was changed."
@@ -182,7 +206,7 @@ def plan_undo(journal: Journal, writer: Writer, number: int | None, forced: Coll
             fix=f"The table as it was: memtui versions restore {entry.version_before}, while that version lives.",
         )
     if entry.action == "undo":
-        return plan_redo(journal, writer, entry.entry, forced)
+        return plan_redo(engine, entry.entry, forced=forced)
     if entry.action == "redo" and entry.undoes is not None:
         entry = journal.entry(journal.entry(entry.undoes).undoes or entry.undoes)
     if entry.state == LEFT:
@@ -198,8 +222,9 @@ def plan_undo(journal: Journal, writer: Writer, number: int | None, forced: Coll
     return plan_shift(entry, journal, writer, "before", forced=forced)
 
 
-def plan_redo(journal: Journal, writer: Writer, number: int | None, forced: Collection[str]) -> ChangeSet:
-    """Make again what was undone: the entry `number` (or its undo), by default the last one undone."""
+def plan_redo(engine: Engine, number: int | None = None, *, forced: Collection[str] = ()) -> ChangeSet:
+    """Plan to make again what was undone: the entry `number` (or its undo), by default the last one undone."""
+    journal, writer = engine.write_state.journal, engine.store.writer()
     undos = [each for each in journal.entries(states=("applied",)) if each.action == "undo"]
     undos = [each for each in undos if each.rows or edits_in(each.detail) or tags_in(each.detail)]
     if number is not None:

@@ -214,6 +214,12 @@ class Journal:
             )
         return _entry(row)
 
+    def taken_back(self) -> frozenset[int]:
+        """The entries whose change was taken back, and was not made again since."""
+        entries = self.entries()
+        again = {each.detail.get("redone") for each in entries if each.state != "undone"}
+        return frozenset(each.entry for each in entries if each.state == "undone" and each.entry not in again)
+
     def rows(self, number: int) -> list[EntryRow]:
         """The memories of an entry, in the order of the change."""
         with self._file.reading() as db:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from memtui.engine.changes.change_set import Change, ChangeSet, Conflict, Edit
 from memtui.engine.changes.edit_row import PINNED, EditableRow, FieldEdit, RowPatch, change_of
 from memtui.engine.changes.fields import check_text
-from memtui.engine.changes.plan import DERIVED, Planner, ReadRows, new_vectors, planned, read
+from memtui.engine.changes.plan import DERIVED, Planner, ReadRows, change_planner, new_vectors, planned, read
 from memtui.engine.changes.reembed_text import text_patch
 from memtui.engine.core.errors import RefusedError, UsageError
 from memtui.engine.core.memory import TIERS
@@ -18,13 +18,14 @@ from memtui.engine.metadata.patch import FIRST_RELATIONS, append_relation
 
 if TYPE_CHECKING:
     from memtui.engine.dialects.base import Dialect
+    from memtui.engine.engine import Engine
 
 
 Losers = Literal["supersede", "delete"]
 
 
 def plan_merge(
-    bureau: Planner,
+    engine: Engine,
     ids: Sequence[str],
     *,
     survivor: str | None = None,
@@ -37,16 +38,17 @@ def plan_merge(
     highest tier, importance and confidence and all uses; `text` gives it another text. The others are superseded
     by it, or deleted. Raises UsageError for fewer than two, RefusedError where there is nothing to supersede with.
     """
+    planner = change_planner(engine)
     wanted = list(dict.fromkeys(ids))
     if len(wanted) < 2:
         raise UsageError("A merge needs two memories or more.", fix="Name the ones that say the same.")
-    dialect = bureau.store.dialect
+    dialect = planner.store.dialect
     if losers == "supersede" and not dialect.reads_metadata:
         raise RefusedError(
             f"Memories of {dialect.title} cannot be replaced: they have no validity.",
             fix="Delete the others instead (--losers delete in the shell).",
         )
-    found = read(bureau, wanted)
+    found = read(planner, wanted)
     if survivor is not None and survivor not in wanted:
         raise UsageError(f"{survivor} is none of the memories to merge.", fix="Name one of them.")
     rows = list(found.rows.values())
@@ -61,8 +63,8 @@ def plan_merge(
         for row in rows
         if row.memory.id.startswith(DERIVED)
     ]
-    survives = _survivor(bureau, found, first, others, text, losers, notes)
-    for part in (survives, *(_loser(bureau, row, first.memory.id, losers) for row in others)):
+    survives = _survivor(planner, found, first, others, text, losers, notes)
+    for part in (survives, *(_loser(planner, row, first.memory.id, losers) for row in others)):
         if isinstance(part, Conflict):
             conflicts.append(part)
         elif part is not None:
@@ -89,7 +91,7 @@ def _weight(row: EditableRow) -> tuple[Any, ...]:
 
 
 def _survivor(
-    bureau: Planner,
+    planner: Planner,
     found: ReadRows,
     row: EditableRow,
     others: Sequence[EditableRow],
@@ -97,7 +99,7 @@ def _survivor(
     losers: Losers,
     notes: Counter[str],
 ) -> Change | Conflict | None:
-    dialect, memory = bureau.store.dialect, row.memory
+    dialect, memory = planner.store.dialect, row.memory
     everyone = [row, *others]
     patch = RowPatch()
     importance = max(each.memory.importance or 0.0 for each in everyone)
@@ -105,8 +107,8 @@ def _survivor(
         patch.columns[dialect.columns.importance] = importance
     if dialect.reads_metadata:
         _take_over(patch, row, others, dialect, losers)
-    setting = FieldEdit({} if text is None else {"text": check_text(text)}, bureau.now_ms)
-    if text is not None and (vectors := new_vectors(bureau, found, {memory.id: setting}, notes)):
+    setting = FieldEdit({} if text is None else {"text": check_text(text)}, planner.now_ms)
+    if text is not None and (vectors := new_vectors(planner, found, {memory.id: setting}, notes)):
         text_patch(row, text, vectors[memory.id], setting, dialect, patch)
     notes.update(patch.warnings)
     return change_of(row, patch, dialect, why="survives", group=memory.id)
@@ -144,43 +146,44 @@ def _take_over(
 
 
 def _loser(
-    bureau: Planner, row: EditableRow, survivor: str, losers: Losers, *, why: str = ""
+    planner: Planner, row: EditableRow, survivor: str, losers: Losers, *, why: str = ""
 ) -> Change | Conflict | None:
     memory = row.memory
     merged = not why
     why = why or f"merged into {survivor}"
     if losers == "delete":
         shown = {"text": memory.raw_text, "scope": memory.scope, "category": memory.category}
-        edit = Edit(expects={bureau.store.dialect.columns.text: row.values.get("text")})
+        edit = Edit(expects={planner.store.dialect.columns.text: row.values.get("text")})
         return Change(
             memory.id, "delete", shown, {}, memory.title, why, group=survivor, scope=memory.scope, edit=edit
         )
     link = {"type": "superseded_by", "targetId": survivor}
     patch = RowPatch(
         metadata={
-            "invalidated_at": memory.invalidated_at_ms or bureau.now_ms,
+            "invalidated_at": memory.invalidated_at_ms or planner.now_ms,
             "superseded_by": survivor,
             **({"canonical_id": survivor} if merged else {}),
             "relations": append_relation(memory.metadata_values.get("relations"), link)[-FIRST_RELATIONS:],
         }
     )
-    return change_of(row, patch, bureau.store.dialect, why=why, group=survivor)
+    return change_of(row, patch, planner.store.dialect, why=why, group=survivor)
 
 
-def plan_supersede(bureau: Planner, ids: Sequence[str], by: str) -> ChangeSet:
+def plan_supersede(engine: Engine, ids: Sequence[str], by: str) -> ChangeSet:
     """Let one memory take the place of others, which stay as history; it inherits none of their uses.
 
     Raises UsageError for a memory in its own place, RefusedError where there is nothing to supersede with.
     """
     if by in ids:
         raise UsageError(f"{by} cannot take its own place.", fix="Name another memory.")
-    dialect = bureau.store.dialect
+    planner = change_planner(engine)
+    dialect = planner.store.dialect
     if not dialect.reads_metadata:
         raise RefusedError(
             f"Memories of {dialect.title} cannot be replaced: they have no validity.",
             fix="Delete them instead.",
         )
-    found = read(bureau, [*ids, by])
+    found = read(planner, [*ids, by])
     survivor = found.rows.get(by)
     losers = [row for each, row in found.rows.items() if each != by]
     conflicts = list(found.conflicts)
@@ -205,7 +208,7 @@ def plan_supersede(bureau: Planner, ids: Sequence[str], by: str) -> ChangeSet:
     changes: list[Change] = []
     for made in (
         change_of(survivor, patch, dialect, why="takes the place", group=by),
-        *(_loser(bureau, row, by, "supersede", why=f"replaced by {by}") for row in losers),
+        *(_loser(planner, row, by, "supersede", why=f"replaced by {by}") for row in losers),
     ):
         if isinstance(made, Conflict):
             conflicts.append(made)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from memtui.engine.changes import fields
 from memtui.engine.changes.change_set import Change, ChangeSet, Conflict
 from memtui.engine.changes.edit_row import EditableRow, FieldEdit, change_of, patch_of
-from memtui.engine.changes.reembed_text import embed, makes_version, superseding, text_patch
+from memtui.engine.changes.reembed_text import embed, superseding, text_patch, versioned
 from memtui.engine.changes.staging import overlaid
 from memtui.engine.core.errors import UsageError
 from memtui.engine.core.text import counted
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from memtui.engine.core.memory import Memory
+    from memtui.engine.engine import Engine
     from memtui.engine.providers.embedder import Embedder, NoEmbedder
     from memtui.engine.store.table import Store
 
@@ -48,7 +49,25 @@ class Planner:
         new = self.staged is not None and any(
             each.op == "add" and each.id == memory.id for each in self.staged.changes
         )
-        return not new and makes_version(memory, self.store.dialect)
+        return not new and versioned(memory, self.store.dialect)
+
+
+def change_planner(engine: Engine) -> Planner:
+    """Return what plans of changes work with: the store as it was looked at, or after our own last change to it."""
+    writing, store = engine.write_state, engine.store
+    if writing.behind:  # a person has seen what was written
+        writing.behind = False
+        store.refresh()
+    scopes = engine.found.scopes if engine.found and engine.found.scopes else {}
+    defined = scopes.get("definitions")
+    return Planner(
+        store,
+        engine.configured_embedder,
+        engine.now_ms,
+        engine.new_id,
+        tuple(defined) if isinstance(defined, Mapping) else (),
+        writing.staged.planned,
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,20 +87,20 @@ class ReadRows:
         return self.table.slice(self.at[memory], 1)
 
 
-def read(bureau: Planner, ids: Iterable[str]) -> ReadRows:
+def read(planner: Planner, ids: Iterable[str]) -> ReadRows:
     """The rows with these ids at the version that the store is pinned to; missing and shared ids are conflicts."""
-    store = bureau.store
+    store = planner.store
     wanted = list(dict.fromkeys(ids))
     version = store.version
     mark: Any = store.mark(version)
     table = store.rows_by_id(wanted, store.columns).select(list(store.columns))
     closed: list[Conflict] = []
-    if bureau.staged is not None and not set(bureau.staged.ids).isdisjoint(wanted):
-        table, closed = overlaid(bureau.staged, table, wanted, store.dialect)
+    if planner.staged is not None and not set(planner.staged.ids).isdisjoint(wanted):
+        table, closed = overlaid(planner.staged, table, wanted, store.dialect)
         mark = None  # these rows are not the table's
     there = places(table)
     light = list(store.row_columns)
-    memories = store.dialect.to_memories(table.select(light), bureau.now_ms)
+    memories = store.dialect.to_memories(table.select(light), planner.now_ms)
     values = table.select(light).to_pylist()
     found = ReadRows({}, table, {}, version, mark, closed)
     barred = {each.id for each in closed}
@@ -100,8 +119,21 @@ def read(bureau: Planner, ids: Iterable[str]) -> ReadRows:
     return found
 
 
+def staged_memory(engine: Engine, memory: str) -> Memory:
+    """A memory as it will be once everything staged is applied; UsageError when it cannot change any more."""
+    found = read(change_planner(engine), [memory])
+    if memory not in found.rows:
+        raise UsageError(found.conflicts[0].sentence, fix="Look at what is staged.")
+    return found.rows[memory].memory
+
+
+def makes_version(engine: Engine, memory: Memory) -> bool:
+    """Whether a new text makes a new version of this memory, unless it is planned in place."""
+    return versioned(memory, engine.store.dialect) and engine.write_state.staged.ops.get(memory.id) != "add"
+
+
 def plan_edit(
-    bureau: Planner, ids: Sequence[str], given: Mapping[str, Any], *, reason: str = "", in_place: bool = False
+    engine: Engine, ids: Sequence[str], given: Mapping[str, Any], *, reason: str = "", in_place: bool = False
 ) -> ChangeSet:
     """Set fields of memories; `given` has what a person typed, by field name.
 
@@ -109,20 +141,21 @@ def plan_edit(
     entity it makes a new version unless `in_place`. Raises UsageError for values that make no sense,
     RefusedError when the text cannot be embedded.
     """
-    dialect = bureau.store.dialect
-    values = fields.parse(given, dialect, bureau.now_ms)
+    planner = change_planner(engine)
+    dialect = planner.store.dialect
+    values = fields.parse(given, dialect, planner.now_ms)
     if "text" in values and len(ids) > 1:
         raise UsageError(
             f"One text for {len(ids)} memories would make them all the same.",
             fix="Change the text of one memory at a time.",
         )
-    setting = FieldEdit(values, bureau.now_ms, reason)
-    found = read(bureau, ids)
-    return _change_set(bureau, found, dict.fromkeys(found.rows, setting), _title(given), in_place)
+    setting = FieldEdit(values, planner.now_ms, reason)
+    found = read(planner, ids)
+    return _change_set(planner, found, dict.fromkeys(found.rows, setting), _title(given), in_place)
 
 
 def plan_each(
-    bureau: Planner,
+    engine: Engine,
     given: Mapping[str, Mapping[str, Any]],
     title: str,
     *,
@@ -132,36 +165,39 @@ def plan_each(
     """Set fields of several memories, each its own: what a sweep does. `title` says what, in a few words.
 
     `in_place`: a new text takes the place of the old one, which is no version of its own."""
+    planner = change_planner(engine)
     read_values: dict[tuple[tuple[str, Any], ...], FieldEdit] = {}
     settings: dict[str, FieldEdit] = {}
     for each, values in given.items():
         key = tuple(values.items())
         if key not in read_values:
-            parsed = fields.parse(values, bureau.store.dialect, bureau.now_ms)
-            read_values[key] = FieldEdit(parsed, bureau.now_ms, reason)
+            parsed = fields.parse(values, planner.store.dialect, planner.now_ms)
+            read_values[key] = FieldEdit(parsed, planner.now_ms, reason)
         settings[each] = read_values[key]
-    return _change_set(bureau, read(bureau, given), settings, title, in_place)
+    return _change_set(planner, read(planner, given), settings, title, in_place)
 
 
-def plan_texts(bureau: Planner, texts: Mapping[str, str], *, in_place: bool = False) -> ChangeSet:
+def plan_texts(engine: Engine, texts: Mapping[str, str], *, in_place: bool = False) -> ChangeSet:
     """New texts for several memories, each its own: what an editor gives back."""
+    planner = change_planner(engine)
     settings = {
-        each: FieldEdit({"text": fields.check_text(text)}, bureau.now_ms) for each, text in texts.items()
+        each: FieldEdit({"text": fields.check_text(text)}, planner.now_ms) for each, text in texts.items()
     }
-    return _change_set(bureau, read(bureau, texts), settings, "new text", in_place)
+    return _change_set(planner, read(planner, texts), settings, "new text", in_place)
 
 
-def plan_reinstate(bureau: Planner, ids: Sequence[str]) -> ChangeSet:
+def plan_reinstate(engine: Engine, ids: Sequence[str]) -> ChangeSet:
     """Superseded memories count again, beside those that took their place."""
-    settings = dict.fromkeys(ids, FieldEdit({"reinstated": True}, bureau.now_ms))
-    return _change_set(bureau, read(bureau, ids), settings, "no longer replaced", False)
+    planner = change_planner(engine)
+    settings = dict.fromkeys(ids, FieldEdit({"reinstated": True}, planner.now_ms))
+    return _change_set(planner, read(planner, ids), settings, "no longer replaced", False)
 
 
 def _change_set(
-    bureau: Planner, found: ReadRows, settings: Mapping[str, FieldEdit], what: str, in_place: bool
+    planner: Planner, found: ReadRows, settings: Mapping[str, FieldEdit], what: str, in_place: bool
 ) -> ChangeSet:
     notes: Counter[str] = Counter()
-    vectors = new_vectors(bureau, found, settings, notes)
+    vectors = new_vectors(planner, found, settings, notes)
     changes: list[Change] = []
     conflicts = list(found.conflicts)
     for each, row in found.rows.items():
@@ -169,14 +205,14 @@ def _change_set(
             sentence = "The agent makes this memory from a file and would undo the change: edit the file."
             conflicts.append(Conflict(each, "refused", sentence))
             continue
-        for made in _changes(bureau, found, row, settings[each], vectors.get(each), notes, in_place):
+        for made in _changes(planner, found, row, settings[each], vectors.get(each), notes, in_place):
             (conflicts if isinstance(made, Conflict) else changes).append(made)  # type: ignore[arg-type]
     for scope in {setting.values["scope"] for setting in settings.values() if "scope" in setting.values}:
-        if warning := fields.scope_warning(scope, bureau.store.dialect, bureau.defined_scopes):
+        if warning := fields.scope_warning(scope, planner.store.dialect, planner.defined_scopes):
             notes[warning] = 0
     named = {each.group or each.id for each in changes}
     count = counted(len(named), "memory", "memories")
-    rules = tuple(_rules(bureau, settings.values(), changes, embedded=bool(vectors)))
+    rules = tuple(_rules(planner, settings.values(), changes, embedded=bool(vectors)))
     return planned("edit", f"{count}: {what}", found, changes, conflicts, notes, rules)
 
 
@@ -204,15 +240,15 @@ def planned(
 
 
 def _rules(
-    bureau: Planner, settings: Iterable[FieldEdit], changes: Sequence[Change], *, embedded: bool
+    planner: Planner, settings: Iterable[FieldEdit], changes: Sequence[Change], *, embedded: bool
 ) -> Iterator[str]:
     """What the store's rules add to what was asked for, each once."""
     from memtui.engine.providers.embedder import NoEmbedder
 
-    dialect, asked = bureau.store.dialect, {name for each in settings for name in each.values}
+    dialect, asked = planner.store.dialect, {name for each in settings for name in each.values}
     done = {name for each in changes for name in each.after}
-    if embedded and not isinstance(bureau.embedder, NoEmbedder):
-        yield f"The vector is made anew by {bureau.embedder.describe()}."
+    if embedded and not isinstance(planner.embedder, NoEmbedder):
+        yield f"The vector is made anew by {planner.embedder.describe()}."
     if any(each.op == "add" for each in changes):
         yield "A new version takes the place of the old one, which stays as history."
     if dialect.reads_metadata and "importance" in asked and "confidence" in done - asked:
@@ -227,7 +263,7 @@ def kept(found: ReadRows, changes: Sequence[Change]) -> pa.Table | None:
 
 
 def _changes(
-    bureau: Planner,
+    planner: Planner,
     found: ReadRows,
     row: EditableRow,
     setting: FieldEdit,
@@ -235,14 +271,14 @@ def _changes(
     notes: Counter[str],
     in_place: bool,
 ) -> tuple[Change | Conflict, ...]:
-    dialect = bureau.store.dialect
+    dialect = planner.store.dialect
     patch = patch_of(row, setting, dialect)
     made: tuple[Change | Conflict | None, ...]
     if vector is not None:
         text_patch(row, setting.values["text"], vector, setting, dialect, patch)
-    if vector is not None and bureau.makes_version(row.memory) and not in_place:
+    if vector is not None and planner.makes_version(row.memory) and not in_place:
         whole = found.whole(row.memory.id)
-        made = superseding(row, whole, patch, setting, dialect, bureau.new_id)
+        made = superseding(row, whole, patch, setting, dialect, planner.new_id)
     else:
         made = (change_of(row, patch, dialect),)
     notes.update(patch.warnings)
@@ -250,12 +286,12 @@ def _changes(
 
 
 def new_vectors(
-    bureau: Planner, found: ReadRows, settings: Mapping[str, FieldEdit], notes: Counter[str]
+    planner: Planner, found: ReadRows, settings: Mapping[str, FieldEdit], notes: Counter[str]
 ) -> dict[str, Any]:
     """The vector of each new text that is another one than the old; one call to the embedder."""
     from memtui.engine.core.content_rules import noise_rule
 
-    dialect, dims = bureau.store.dialect, bureau.store.dims
+    dialect, dims = planner.store.dialect, planner.store.dims
     new = {
         each: str(setting.values["text"])
         for each, setting in settings.items()
@@ -266,7 +302,7 @@ def new_vectors(
     old = [
         (found.rows[each].memory.raw_text, _vector(found.whole(each), dialect.columns.vector)) for each in new
     ]
-    vectors = embed(bureau.embedder, list(new.values()), old, dims)
+    vectors = embed(planner.embedder, list(new.values()), old, dims)
     notes.update(vectors.warnings)
     for text in new.values():
         if rule := noise_rule(text):

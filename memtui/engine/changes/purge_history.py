@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine.changes.apply import Applier, ConflictError
+from memtui.engine.changes.applier import Applier, ConflictError
 from memtui.engine.changes.change_set import CLEAN, CONTENTS_REMOVED, Change, ChangeSet, Outcome
-from memtui.engine.changes.forgetting import SCHEMA, hashed, write_receipt
+from memtui.engine.changes.forgetting import SCHEMA, hashed, receipts_folder, write_receipt
 from memtui.engine.changes.journal import RowImages
-from memtui.engine.changes.plan import Planner, read
-from memtui.engine.changes.text_copies import find_copies
+from memtui.engine.changes.plan import change_planner, read
+from memtui.engine.changes.text_copies import find_copies, mirror_folders
 from memtui.engine.changes.version_tags import removed_tags, require_untagged, words_of_names, write_tags
 from memtui.engine.core.errors import MemtuiError
 from memtui.engine.core.secrets import find_secrets
@@ -22,6 +21,7 @@ from memtui.engine.store.table_facts import tag_names
 
 if TYPE_CHECKING:
     from memtui.engine.changes.journal import Journal
+    from memtui.engine.engine import Engine
     from memtui.engine.store.snapshot import Snapshot
     from memtui.engine.store.table import Store
     from memtui.engine.store.writer import Writer
@@ -39,14 +39,7 @@ _TOKEN = re.compile(r"\w{8,}")
 """A run of characters that the index keeps as one word, long enough to be rare."""
 
 
-def plan_past(
-    bureau: Planner,
-    ids: Sequence[str],
-    journal: Journal | None,
-    mirrors: Sequence[Path] = (),
-    *,
-    drop_names: bool = False,
-) -> ChangeSet:
+def plan_past(engine: Engine, ids: Sequence[str], *, drop_names: bool = False) -> ChangeSet:
     """Take the past of memories, and leave them as they are now: for secrets that were masked.
 
     The whole table loses its older versions, and the journal what it holds of these memories: their changes
@@ -54,12 +47,13 @@ def plan_past(
     versions: with `drop_names` they go as well, without it nothing can. A memory that is no longer in the table
     counts as long as an older version holds it.
     """
-    found = read(bureau, ids)
-    gone = _only_older(bureau.store, [each.id for each in found.conflicts if each.reason == "gone"])
+    journal, planner = engine.write_state.journal, change_planner(engine)
+    found = read(planner, ids)
+    gone = _only_older(planner.store, [each.id for each in found.conflicts if each.reason == "gone"])
     entries, older = _journalled([*found.rows, *gone][:_COUNTED], journal)
-    folder = bureau.store.folder
-    copies = find_copies(folder, older, mirrors) if folder is not None and older else []
-    names = tag_names(bureau.store.pin())
+    folder = planner.store.folder
+    copies = find_copies(folder, older, mirror_folders(engine.found)) if folder is not None and older else []
+    names = tag_names(planner.store.pin())
     warnings = ["The whole table loses its older versions.", *words_of_names(names, going=drop_names)]
     if entries:
         what = "it" if len(found.rows) + len(gone) == 1 else "them"
@@ -119,7 +113,7 @@ def apply_past(change_set: ChangeSet, applier: Applier, *, confirmed: bool, stor
             done=version,
         )
     receipt = _receipt(change_set, applier, entry, older, alone, twins, store)
-    path = write_receipt(journal.path.parent / "receipts", receipt, CLEAN)
+    path = write_receipt(receipts_folder(journal), receipt, CLEAN)
     left = [] if receipt["clean"] else ["Something of their history is still found; the receipt says where."]
     return Outcome(
         entry,
@@ -133,12 +127,12 @@ def apply_past(change_set: ChangeSet, applier: Applier, *, confirmed: bool, stor
     )
 
 
-def _journalled(ids: Sequence[str], journal: Journal | None) -> tuple[set[int], dict[str, str]]:
+def _journalled(ids: Sequence[str], journal: Journal) -> tuple[set[int], dict[str, str]]:
     """The entries that tell of these memories, and the text of each before its first change there."""
     entries: set[int] = set()
     older: dict[str, str] = {}
-    for each in ids if journal is not None else ():
-        for entry, row in journal.of_memory(each):  # type: ignore[union-attr]
+    for each in ids:
+        for entry, row in journal.of_memory(each):
             entries.add(entry.entry)
             if isinstance(row.before.get("text"), str):
                 older[each] = row.before["text"]

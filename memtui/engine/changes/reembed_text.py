@@ -113,7 +113,7 @@ def text_patch(
             patch.warnings.append("a word of time in the text makes it expire, as the agent's program would")
 
 
-def makes_version(memory: Memory, dialect: Dialect) -> bool:
+def versioned(memory: Memory, dialect: Dialect) -> bool:
     """Whether a new text makes a new version of this memory instead of changing it."""
     return dialect.reads_metadata and memory.active and memory.memory_category in TEMPORAL_VERSIONED
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from memtui.engine.changes.journal import Journal, JournalEntry
+    from memtui.engine.engine import Engine
     from memtui.engine.store.writer import Writer
 
 
@@ -93,12 +94,13 @@ def tags_of(entry: JournalEntry, side: Side) -> tuple[TagEdit, ...]:
     return written if side == "after" else tuple(each.reverse for each in reversed(written))
 
 
-def plan_bring_back(writer: Writer, version: int, ids: Collection[str]) -> ChangeSet:
+def plan_bring_back(engine: Engine, version: int, ids: Collection[str]) -> ChangeSet:
     """Bring these rows to how they were at `version`: added where they are gone, set back where they changed.
 
     What the agent counts in a memory is no difference. Raises UsageError for an id that the version does not hold,
     RefusedError where the table had other columns then.
     """
+    writer = engine.store.writer()
     newest = writer.newest()
     names = list(writer.schema.names)
     pin = writer.at(version)

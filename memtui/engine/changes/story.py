@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from memtui.engine.core.memory import Memory
 
 if TYPE_CHECKING:
-    from memtui.engine.changes.journal import EntryRow, Journal, JournalEntry
+    from memtui.engine.changes.journal import EntryRow, JournalEntry
+    from memtui.engine.engine import Engine
     from memtui.engine.store.table import Store
 
 
@@ -28,13 +29,18 @@ class Story:
     changes: tuple[tuple[JournalEntry, EntryRow], ...] = ()
 
 
-def story(store: Store, memory: Memory, journal: Journal | None, now_ms: int) -> Story:
-    """Follow the links of `memory` both ways, at the pinned version; a link to a row that is gone ends the chain."""
+def memory_story(engine: Engine, memory: Memory) -> Story:
+    """The versions that a memory is one of, and what was changed in it through memtui.
+
+    Its links are followed both ways, at the pinned version; one to a row that is gone ends the chain.
+    """
+    store, now_ms = engine.store, engine.now_ms
     seen = {memory.id: memory}
     older = _follow(store, memory, "supersedes", seen, now_ms)
     newer = _follow(store, memory, "superseded_by", seen, now_ms)
     versions = (*reversed(older), memory, *newer) if older or newer else ()
-    return Story(memory.id, versions, tuple(journal.of_memory(memory.id)) if journal is not None else ())
+    changes = () if engine.state is None else engine.write_state.journal.of_memory(memory.id)
+    return Story(memory.id, versions, tuple(changes))
 
 
 def _follow(store: Store, memory: Memory, link: str, seen: dict[str, Memory], now_ms: int) -> list[Memory]:

@@ -6,13 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from memtui.engine.changes.forgetting import plan_forget
+from memtui.engine.changes.plan import plan_each, plan_edit, plan_reinstate, plan_texts, staged_memory
 from memtui.engine.core.errors import UsageError
 from memtui.engine.core.javascript import utf16_slice
 from memtui.engine.lifecycle.tier_plan import TierMove
 
 if TYPE_CHECKING:
     from memtui.engine.changes.change_set import ChangeSet
-    from memtui.engine.changes.curator import Curator
+    from memtui.engine.engine import Engine
     from memtui.engine.explain.verdict import SmallestChange
 
 
@@ -32,22 +34,22 @@ WORD = 24
 """A text is cut between words where one ends within so many characters before the limit."""
 
 
-def plan_change(curate: Curator, memory_id: str, change: SmallestChange) -> ChangeSet:
+def plan_change(engine: Engine, memory_id: str, change: SmallestChange) -> ChangeSet:
     """The change set of one proposed change on the memory's side.
 
     A text is shortened by its end, in place: look at it in the preview. Raises UsageError for a change of the
     question, RefusedError where a shorter text cannot be embedded.
     """
     if change.knob == "memory.twin":
-        return curate.forget([str(change.before)])
+        return plan_forget(engine, [str(change.before)])
     if change.knob == "memory.invalidated_at":
-        return curate.reinstate([memory_id])
+        return plan_reinstate(engine, [memory_id])
     if change.knob == "memory.length":
-        text = curate.as_staged(memory_id).raw_text
-        return curate.texts({memory_id: shortened(text, int(change.after))}, in_place=True)
+        text = staged_memory(engine, memory_id).raw_text
+        return plan_texts(engine, {memory_id: shortened(text, int(change.after))}, in_place=True)
     fields = _FIELDS.get(change.knob)
     if fields is not None:
-        return curate.edit([memory_id], fields(change.after), reason="to come back")
+        return plan_edit(engine, [memory_id], fields(change.after), reason="to come back")
     raise UsageError(f"{change.knob} is no field of a memory.", fix="Try it as a setting of the question.")
 
 
@@ -68,14 +70,14 @@ def swept(moves: Sequence[TierMove], *, everyone: bool = False) -> list[TierMove
     return [move for move in moves if everyone or not move.held]
 
 
-def sweep_set(curator: Curator, moves: Sequence[TierMove]) -> ChangeSet:
+def sweep_set(engine: Engine, moves: Sequence[TierMove]) -> ChangeSet:
     """The moves as a change set, promotions first, each with the rule that it meets.
 
     Rows that can never be edited are left as they are and told of in `ChangeSet.left`.
     """
     by_id = {move.id: move for move in moves}
     edits = {each: {"tier": move.after} for each, move in by_id.items()}
-    planned = curator.edit_each(edits, "tier sweep").leaving_refused()
+    planned = plan_each(engine, edits, "tier sweep").leaving_refused()
     changes = [replace(each, why=by_id[each.id].rule) for each in planned.changes]
     changes.sort(key=lambda each: not by_id[each.id].rises)
     up = sum(1 for each in changes if by_id[each.id].rises)

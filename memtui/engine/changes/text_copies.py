@@ -9,7 +9,10 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from memtui.engine.discovery.types import FoundStore
 
 _MIRROR = re.compile(r"- \S+ \[[^\]]*\] agent=\S* source=\S* (?P<text>.*)")
 """A line of memory-lancedb-pro's Markdown mirror: time, category and scope, agent, source, text."""
@@ -41,6 +44,13 @@ class TextCopy:
     def as_json(self) -> dict[str, Any]:
         """Place and kind, never the text."""
         return {"id": self.id, "path": self.path, "line": self.line, "kind": self.kind, "goes": self.goes}
+
+
+def mirror_folders(found: FoundStore | None) -> tuple[Path, ...]:
+    """The folder that the plugin mirrors memories into, where its settings name one."""
+    mirror = found.settings.get("mdMirror") if found is not None else None
+    folder = mirror.get("dir") if isinstance(mirror, Mapping) else None
+    return (Path(folder).expanduser(),) if isinstance(folder, str) and folder.strip() else ()
 
 
 def find_copies(folder: Path, texts: Mapping[str, str], more: Sequence[Path] = ()) -> list[TextCopy]:

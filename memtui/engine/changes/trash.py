@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.changes.change_set import Change, ChangeSet, Conflict
-from memtui.engine.changes.plan import Planner, plan_edit, read
+from memtui.engine.changes.plan import change_planner, plan_edit, read
 from memtui.engine.changes.reverse import plan_shift
 from memtui.engine.core.text import counted, one_line
 from memtui.engine.store.row_values import ID, places
 
 if TYPE_CHECKING:
     from memtui.engine.changes.journal import Journal
-    from memtui.engine.core.memory import Memory
-    from memtui.engine.store.writer import Writer
+    from memtui.engine.core.progress import CancelToken
+    from memtui.engine.engine import Engine
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +43,9 @@ class TrashedMemory:
         }
 
 
-def deleted(journal: Journal, writer: Writer) -> list[TrashedMemory]:
+def deleted_memories(engine: Engine) -> list[TrashedMemory]:
     """What was deleted through memtui and can come back, the last first."""
+    journal, writer = engine.write_state.journal, engine.store.writer()
     found: dict[str, TrashedMemory] = {}
     for entry in journal.entries(states=("applied",)):
         for row in journal.rows(entry.entry):
@@ -59,9 +60,15 @@ def deleted(journal: Journal, writer: Writer) -> list[TrashedMemory]:
     return [each for each in found.values() if each.id not in there]
 
 
-def archived(memories: Sequence[Memory], journal: Journal) -> list[TrashedMemory]:
-    """Archived memories as the trash shows them: when and by which entry, where memtui did it."""
-    found = []
+def archived_memories(
+    engine: Engine, limit: int = 1_000, cancel: CancelToken | None = None
+) -> list[TrashedMemory]:
+    """The archived memories, the newest `limit` of them, with the entry that archived them where there is one."""
+    from memtui.engine.catalog.views import memories_at, selection_of
+
+    chosen = selection_of(engine.view, "is:archived", cancel)
+    memories = memories_at(engine.store, chosen.catalog, chosen.positions[:limit], now_ms=engine.now_ms)
+    journal, found = engine.write_state.journal, []
     for memory in memories:
         number = _discarded_by(journal, memory.id, "edit")
         when = memory.invalidated_at_ms or 0 if number is None else journal.entry(number).time_ms
@@ -69,12 +76,13 @@ def archived(memories: Sequence[Memory], journal: Journal) -> list[TrashedMemory
     return found
 
 
-def plan_restore(bureau: Planner, ids: Sequence[str], journal: Journal, writer: Writer) -> ChangeSet:
+def plan_restore(engine: Engine, ids: Sequence[str]) -> ChangeSet:
     """Bring back memories: archived ones to how they were before, deleted ones from the journal, byte for byte.
 
     A memory that the agent archived, and not memtui, becomes confirmed. One that is neither is a conflict.
     """
-    found = read(bureau, ids)
+    planner, journal, writer = change_planner(engine), engine.write_state.journal, engine.store.writer()
+    found = read(planner, ids)
     changes: list[Change] = []
     conflicts: list[Conflict] = []
     by_entry: dict[int, list[str]] = {}
@@ -96,7 +104,7 @@ def plan_restore(bureau: Planner, ids: Sequence[str], journal: Journal, writer: 
         for entry, named in by_entry.items()
     ]
     if confirm:
-        parts.append(plan_edit(bureau, confirm, {"state": "confirmed"}))
+        parts.append(plan_edit(engine, confirm, {"state": "confirmed"}))
     for part in parts:
         changes += part.changes
         conflicts += part.conflicts

@@ -12,6 +12,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from memtui.engine.changes.plan import plan_each
 from memtui.engine.core.errors import UsageError
 from memtui.engine.recall.recipes.mem_engine.trust import label_of
 
@@ -230,5 +231,5 @@ def plan_grading(engine: Engine, filter: str, *, forced: Collection[str] = ()) -
         )
     edits = {each.id: {"importance": each.grade.score} for each in rows if each.written}
     title = f"grade {len(edits)} memories" if len(edits) != 1 else "grade a memory"
-    changes = engine.curate.edit_each(edits, title, reason="heuristic-v1") if edits else None
+    changes = plan_each(engine, edits, title, reason="heuristic-v1") if edits else None
     return Grading(tuple(rows), changes, tuple(forced))

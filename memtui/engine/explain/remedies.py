@@ -13,6 +13,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.catalog.text_search import words_by_token
+from memtui.engine.changes.forgetting import plan_forget
+from memtui.engine.changes.merging import plan_merge
+from memtui.engine.changes.plan import plan_edit, plan_texts
 from memtui.engine.changes.recall_effect import EffectQuestion, RecallEffect, of_cases, recall_effect
 from memtui.engine.core.errors import Cancelled, MemtuiError
 from memtui.engine.core.progress import CancelToken, OnProgress, Progress
@@ -127,27 +130,31 @@ Plan = tuple[str, str, int, Callable[[], "ChangeSet"]]
 
 
 def _to_return(engine: Engine, trace: Trace, memory: str) -> Iterator[Plan]:
-    curate = engine.curate
     row = _row(trace, memory)
     if row is None:
         return
     meta, now = row.metadata, trace.now_ms
     if meta.state == "pending":
-        yield "confirm", "confirm it", 0, lambda: curate.edit([memory], {"state": "confirmed"})
+        yield "confirm", "confirm it", 0, lambda: plan_edit(engine, [memory], {"state": "confirmed"})
     if meta.state == "archived":
         yield (
             "restore",
             "take it out of the archive",
             1,
-            lambda: curate.edit([memory], {"state": "confirmed", "layer": "working"}),
+            lambda: plan_edit(engine, [memory], {"state": "confirmed", "layer": "working"}),
         )
     if meta.expired(now):
-        yield "lift-expiry", "lift its expiry", 1, lambda: curate.edit([memory], {"valid_until": "never"})
+        yield (
+            "lift-expiry",
+            "lift its expiry",
+            1,
+            lambda: plan_edit(engine, [memory], {"valid_until": "never"}),
+        )
     words = lacking(trace, row)
     if words:
         text = f"{row.text.rstrip()} ({' '.join(words)})"
         title = f"add to it the words {', '.join(words)}"
-        yield "words", title, 2, lambda: curate.texts({memory: text}, in_place=True)
+        yield "words", title, 2, lambda: plan_texts(engine, {memory: text}, in_place=True)
     for each in find_disagreements(trace):
         if each.newer == memory:
             title = f"let it replace number {each.rank}, which says {each.kind} {each.value}"
@@ -159,18 +166,16 @@ def _to_return(engine: Engine, trace: Trace, memory: str) -> Iterator[Plan]:
 
 def _overtaker(engine: Engine, trace: Trace, other: str) -> Iterator[Plan]:
     place = trace.returned.index(other) + 1
-    curate = engine.curate
     yield (
         "demote",
         f"demote number {place}, the last before it",
         3,
-        lambda: curate.edit([other], {"importance": str(DEMOTED), "tier": "peripheral"}),
+        lambda: plan_edit(engine, [other], {"importance": str(DEMOTED), "tier": "peripheral"}),
     )
-    yield "archive", f"archive number {place}, the last before it", 4, lambda: curate.forget([other])
+    yield "archive", f"archive number {place}, the last before it", 4, lambda: plan_forget(engine, [other])
 
 
 def _to_leave(engine: Engine, trace: Trace, memory: str) -> Iterator[Plan]:
-    curate = engine.curate
     for each in find_disagreements(trace):
         if each.recalled == memory:
             title = f"let the newer one replace it, which says {each.kind} {each.newer_value}"
@@ -179,13 +184,13 @@ def _to_leave(engine: Engine, trace: Trace, memory: str) -> Iterator[Plan]:
         "demote",
         "demote it",
         3,
-        lambda: curate.edit([memory], {"importance": str(DEMOTED), "tier": "peripheral"}),
+        lambda: plan_edit(engine, [memory], {"importance": str(DEMOTED), "tier": "peripheral"}),
     )
-    yield "archive", "archive it", 4, lambda: curate.forget([memory])
+    yield "archive", "archive it", 4, lambda: plan_forget(engine, [memory])
 
 
 def _replace(engine: Engine, newer: str, older: str) -> ChangeSet:
-    return engine.curate.merge([newer, older], survivor=newer)
+    return plan_merge(engine, [newer, older], survivor=newer)
 
 
 def lacking(trace: Trace, row: CandidateRow) -> list[str]:

@@ -13,7 +13,7 @@ from memtui.engine.core.errors import RefusedError
 from memtui.engine.core.text import counted
 
 if TYPE_CHECKING:
-    from memtui.engine.changes.apply import Applier
+    from memtui.engine.changes.applier import Applier
     from memtui.engine.store.table import Store
 
 

@@ -7,6 +7,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine import transfer
+from memtui.engine.changes.commit import apply
+from memtui.engine.changes.plan import plan_reinstate
+from memtui.engine.changes.purge_history import plan_past
 from memtui.engine.core.errors import MemtuiError, RefusedError, UsageError
 from memtui.engine.explain import asked_last, by_own_words
 from memtui.engine.health.check import memories
@@ -138,7 +141,7 @@ def _relink(patient: Patient, finding: HealthFinding) -> ChangeSet:
     ]
     if not hidden:
         raise RefusedError("These memories name replaced ones that are gone: nothing is hidden by that.")
-    return patient.engine.curate.reinstate(hidden)
+    return plan_reinstate(patient.engine, hidden)
 
 
 def _steps(*steps: TableStep) -> Callable[[Patient, HealthFinding], tuple[TableStep, ...]]:
@@ -174,7 +177,7 @@ def _fold_and_prune(patient: Patient, finding: HealthFinding) -> tuple[TableStep
 def _past(patient: Patient, finding: HealthFinding) -> ChangeSet:
     """The older versions go, and what the journal holds of these memories."""
     assert patient.engine is not None
-    return patient.engine.curate.past(finding.seen.ids)
+    return plan_past(patient.engine, finding.seen.ids)
 
 
 def _go_back(patient: Patient, finding: HealthFinding) -> tuple[TableStep, ...]:
@@ -338,14 +341,14 @@ def carry_out_remedies(
     done: list[dict[str, Any]] = []
     for plan in plans:
         if plan.changes is not None and plan.changes.changes:
-            outcome = engine.curate.apply(plan.changes, confirmed=confirmed)
+            outcome = apply(engine, plan.changes, confirmed=confirmed)
             done.append({"kind": plan.finding.kind, "entry": outcome.entry, "changed": len(outcome.changes)})
     steps = steps_of(plans)
     if steps:
         from memtui.engine.health.maintenance import maintain
 
-        receipt = maintain(engine.store, engine.curate.applier, steps, confirmed=confirmed, ask=ask)
+        receipt = maintain(engine.store, engine.write_state.applier, steps, confirmed=confirmed, ask=ask)
         kinds = [plan.finding.kind for plan in plans if plan.steps]
         done.append({"kinds": kinds, "entry": receipt.entry, "receipt": receipt.as_json()})
-        engine.curate.catch_up()
+        engine.write_state.behind = True
     return done

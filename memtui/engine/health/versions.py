@@ -12,6 +12,7 @@ from memtui.engine.core.text import counted
 
 if TYPE_CHECKING:
     from memtui.engine.changes.journal import JournalEntry
+    from memtui.engine.changes.version_tags import VersionCopy
     from memtui.engine.core.progress import CancelToken, OnProgress
     from memtui.engine.engine import Engine
     from memtui.engine.store.snapshot import Snapshot
@@ -296,7 +297,25 @@ def pin_version(
     table = (folder / "memories.lance").resolve()
     made = VersionCopy(str(table), newest_number(table) or 0, alone)
     title = f"v{version} copied to {folder}, {counted(rows, 'memory', 'memories')}"
-    return rows, engine.curate.note_copy(version, made, title)
+    return rows, _note_copy(engine, version, made, title)
+
+
+def _note_copy(engine: Engine, version: int, copy: VersionCopy, title: str) -> int:
+    """Write down that a version was copied to a table of its own; the entry, which can be taken back by number."""
+    from memtui.engine.changes.change_set import PIN
+    from memtui.engine.changes.journal import RowImages
+
+    writing = engine.write_state
+    return writing.journal.intend(
+        time_ms=engine.now_ms,
+        action=PIN,
+        title=title,
+        changes=(),
+        images=RowImages(None, None, None),
+        version_before=version,
+        detail={"copies": [copy.as_json()], **({"client": writing.client} if writing.client else {})},
+        done=version,
+    )
 
 
 def _rows_of(pin: Snapshot) -> dict[str, dict[str, Any]]:

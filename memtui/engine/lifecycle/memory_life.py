@@ -32,7 +32,7 @@ class LifeRemedy:
     changes: tuple[tuple[str, object], ...]
     """What becomes other: fields and their new values."""
     edit: tuple[tuple[str, object], ...]
-    """The same as `Curator.edit` takes it."""
+    """The same as `changes.plan_edit` takes it."""
     curve: tuple[float, ...]
     """The memory's curve after it, over the same moments as its own."""
     stale_at_ms: int | None

@@ -140,7 +140,7 @@ def plan_sweep(
     from memtui.engine.changes.suggested import sweep_set, swept
 
     moves = swept(plan_moves(engine, settings), everyone=everyone)
-    planned = sweep_set(engine.curate, moves)
+    planned = sweep_set(engine, moves)
     made = set(planned.ids)
     return planned, tuple(move for move in moves if move.id in made)
 

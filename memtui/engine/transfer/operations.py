@@ -161,7 +161,7 @@ def tried_import(engine: Engine, plan: ImportPlan, cancel: CancelToken | None = 
     """What a plan would write as a change set that is not applied; see `importing.run.tried_out`."""
     from memtui.engine.transfer.importing.run import tried_out
 
-    return tried_out(plan, import_planner(engine), engine.curate, cancel)
+    return tried_out(engine, plan, import_planner(engine), cancel)
 
 
 def run_import(
@@ -180,9 +180,9 @@ def run_import(
     from memtui.engine.transfer.importing.run import run_plan
     from memtui.engine.transfer.importing.unfinished import as_asked
 
-    shop, curator = import_planner(engine), engine.curate
+    shop = import_planner(engine)
     with unfinished_runs(engine).running("import", as_asked(plan.request)):
-        done = run_plan(plan, shop, curator, confirmed=confirmed, on_progress=on_progress, cancel=cancel)
+        done = run_plan(engine, plan, shop, confirmed=confirmed, on_progress=on_progress, cancel=cancel)
     engine.store.refresh()
     came = done.added + done.replaced
     said = keep_up(engine, came, on_progress=on_progress, cancel=cancel) if came else ""
@@ -196,7 +196,7 @@ def settle_imports(engine: Engine) -> tuple[str, ...]:
     """
     from memtui.engine.transfer.importing.unfinished import settle
 
-    return settle(engine.curate)
+    return settle(engine)
 
 
 # ------------------------------------------------------------------ export
@@ -258,7 +258,7 @@ def plan_upgrade(
     on_progress: OnProgress | None = None,
     cancel: CancelToken | None = None,
 ) -> ChangeSet:
-    """Plan to bring rows of the old form up to date; apply it with the curator. See `repairs.plan_upgrade`.
+    """Plan to bring rows of the old form up to date; `changes.apply` writes it. See `repairs.plan_upgrade`.
 
     Summaries are beginnings of the texts, or made by `chat`; what it answered is kept, so that a plan that
     failed or was cancelled goes on where it stopped. `dry_run` asks nobody: the same rows, with beginnings.
@@ -291,7 +291,7 @@ def plan_repair(
     on_progress: OnProgress | None = None,
     cancel: CancelToken | None = None,
 ) -> ChangeSet:
-    """Plan repairs, `kinds` of `repairs.REPAIRS`; apply them with the curator. See `repairs.plan_repair`."""
+    """Plan repairs, `kinds` of `repairs.REPAIRS`; `changes.apply` writes them. See `repairs.plan_repair`."""
     from memtui.engine.transfer import repairs
 
     return repairs.plan_repair(
@@ -311,7 +311,7 @@ def plan_missing_vectors(
     on_progress: OnProgress | None = None,
     cancel: CancelToken | None = None,
 ) -> ChangeSet:
-    """Plan vectors for rows without one; apply it with the curator. See `repairs.plan_missing`."""
+    """Plan vectors for rows without one; `changes.apply` writes it. See `repairs.plan_missing`."""
     from memtui.engine.transfer.repairs import plan_missing
 
     return plan_missing(
@@ -356,15 +356,7 @@ def reembed_job(engine: Engine) -> ReembedJob:
     """Return the job of re-embedding: its cost, a rehearsal, the run, the switch and the way back."""
     from memtui.engine.transfer.reembed.job import ReembedJob
 
-    return ReembedJob(
-        engine.store,
-        engine.configured_embedder,
-        lambda: engine.curate,
-        lambda: engine.now_ms,
-        engine.timer,
-        import_planner(engine).cache,
-        engine.reach,
-    )
+    return ReembedJob(engine, import_planner(engine).cache)
 
 
 def switch_to_take_back(engine: Engine) -> Switched | None:

@@ -10,6 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, get_args
 
+from memtui.engine.changes.forgetting import plan_forget
+from memtui.engine.changes.merging import plan_supersede
+from memtui.engine.changes.plan import plan_edit, plan_texts, staged_memory
 from memtui.engine.core.errors import UsageError
 from memtui.engine.core.secrets import mask
 from memtui.engine.core.text import counted
@@ -140,26 +143,25 @@ def plan_mends(engine: Engine, reach: Reach, mends: Mapping[str, Mend]) -> Chang
 
 def _plans(engine: Engine, mends: Mapping[str, Mend]) -> list[ChangeSet]:
     """A plan for each kind of choice; deletions first, so that whatever contradicts one is refused."""
-    curate = engine.curate
     by_verb: dict[Verb, dict[str, str]] = {}
     for each, mend in mends.items():
         by_verb.setdefault(mend.verb, {})[each] = mend.value
     plans = []
     if gone := by_verb.get("delete"):
-        plans.append(curate.forget(list(gone), hard=True))
+        plans.append(plan_forget(engine, list(gone), hard=True))
     if gone := by_verb.get("archive"):
-        plans.append(curate.forget(list(gone)))
+        plans.append(plan_forget(engine, list(gone)))
     texts = {each: _new_text(engine, each, mend) for each, mend in mends.items() if mend.verb in _WORDED}
     if texts:
-        plans.append(curate.texts(texts, in_place=True))
+        plans.append(plan_texts(engine, texts, in_place=True))
     for verb in ("by", "scope"):
         wanted = by_verb.get(verb, {})
         for value in dict.fromkeys(wanted.values()):
             ids = [each for each, given in wanted.items() if given == value]
             plans.append(
-                curate.supersede(ids, engine.get(value).id)
+                plan_supersede(engine, ids, engine.get(value).id)
                 if verb == "by"
-                else curate.edit(ids, {"scope": value})
+                else plan_edit(engine, ids, {"scope": value})
             )
     return plans
 
@@ -169,7 +171,7 @@ _WORDED = ("mask", "replace", "text")
 
 def _new_text(engine: Engine, memory_id: str, mend: Mend) -> str:
     """The text that a row gets. Raises UsageError where there is nothing in it to change."""
-    text = engine.curate.as_staged(memory_id).raw_text
+    text = staged_memory(engine, memory_id).raw_text
     if mend.verb == "text":
         return mend.value
     if mend.verb == "mask":

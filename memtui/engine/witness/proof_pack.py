@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from memtui.engine.changes.forgetting import read_receipts
 from memtui.engine.core.errors import MemtuiError, UsageError
 from memtui.engine.core.progress import CancelToken, OnProgress
 from memtui.engine.core.secrets import mask
@@ -168,7 +169,7 @@ def _removal(engine: Engine, reach: Reach) -> dict[str, Any] | None:
 def _changes(engine: Engine, memory_id: str) -> list[dict[str, Any]]:
     """The journal's entries about the memory: what was changed through memtui, and when."""
     try:
-        history = engine.curate.history(memory_id)
+        history = engine.write_state.journal.of_memory(memory_id)
     except MemtuiError:
         return []
     return [
@@ -189,7 +190,7 @@ def _receipts(engine: Engine, memory_id: str) -> list[dict[str, Any]]:
     They hold ids and hashes; other memories of the same receipt are left out.
     """
     try:
-        found = engine.curate.receipts(memory_id)
+        found = read_receipts(engine, memory_id)
     except MemtuiError:
         return []
     out = []

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine import explain
+from memtui.engine.changes.forgetting import read_receipts
 from memtui.engine.core.errors import MemtuiError, UsageError
 from memtui.engine.core.progress import CancelToken, OnProgress, Progress
 from memtui.engine.core.secrets import mask
@@ -206,7 +207,7 @@ def reach_of(
 def _remembered(engine: Engine, memory_id: str) -> bool:
     """Whether the journal or a receipt names a memory."""
     try:
-        return bool(engine.curate.history(memory_id) or engine.curate.receipts(memory_id))
+        return bool(engine.write_state.journal.of_memory(memory_id) or read_receipts(engine, memory_id))
     except MemtuiError:
         return False
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from memtui.engine import MemtuiError
+from memtui.engine import MemtuiError, changes
 from memtui.mcp.door import Door, ToolError, untrusted, usage
 from memtui.mcp.tools.base import Answer, Arguments, Reply, Tool
 
@@ -42,7 +42,7 @@ def run(door: Door, given: Forget) -> Reply:
             hard = (
                 given.delete or not engine.store.dialect.reads_metadata
             )  # else there is no state to archive by
-            planned = engine.curate.forget([memory.id], hard=hard)
+            planned = changes.plan_forget(engine, [memory.id], hard=hard)
         except MemtuiError as error:
             raise usage(error) from None
         if planned.conflicts:
@@ -73,7 +73,7 @@ def run(door: Door, given: Forget) -> Reply:
             )
         door.take_token(given.confirm, "memory_forget", arguments)
         try:
-            engine.curate.apply(planned, confirmed=True)
+            changes.apply(engine, planned, confirmed=True)
             engine.refresh()
         except MemtuiError as error:
             raise usage(error) from None

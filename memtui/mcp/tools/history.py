@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from memtui.engine import counted
+from memtui.engine.changes import memory_story
 from memtui.mcp.door import Door, shared_out, shown, untrusted
 from memtui.mcp.tools.base import Answer, Arguments, Reply, Tool
 
@@ -47,7 +48,7 @@ def run(door: Door, given: History) -> Reply:
     """Follow the links both ways."""
     memory = door.memory(given.id)
     reach = door.reach
-    story = door.engine.curate.story(memory)
+    story = memory_story(door.engine, memory)
     chain = [each for each in (story.versions or (memory,)) if reach.may_read(each)]
     versions = [
         Version(id=each.id, text=text, created_ms=each.timestamp_ms, valid=each.active and not each.expired)

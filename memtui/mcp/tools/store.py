@@ -47,7 +47,7 @@ def run(door: Door, given: Store) -> Reply:
                 importance=given.importance,
             )
             if trace.writes:
-                commit(trace, engine.store, engine.curate)
+                commit(engine, trace)
                 engine.refresh()
         except MemtuiError as error:
             raise usage(error) from None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
-from memtui.engine import MemtuiError
+from memtui.engine import MemtuiError, changes
 from memtui.mcp.door import Door, ToolError, untrusted, usage
 from memtui.mcp.tools.base import Answer, Arguments, Reply, Tool
 
@@ -56,7 +56,7 @@ def run(door: Door, given: Update) -> Reply:
     with door.lock:
         engine = door.engine
         try:
-            planned = engine.curate.edit([memory.id], wanted)
+            planned = changes.plan_edit(engine, [memory.id], wanted)
         except MemtuiError as error:
             raise usage(error) from None
         if planned.conflicts:
@@ -78,7 +78,7 @@ def run(door: Door, given: Update) -> Reply:
             )
         door.take_token(given.confirm, "memory_update", arguments)
         try:
-            engine.curate.apply(planned)
+            changes.apply(engine, planned)
             engine.refresh()
         except MemtuiError as error:
             raise usage(error) from None

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine import History, Outcome, counted, one_line
+from memtui.engine import History, Outcome, changes, counted, one_line
 from memtui.paths import questions_file
 from memtui.tui.dialogs.choose_one import ChooseOne, Option
 from memtui.tui.dialogs.sheet import Sheet, SheetLine, SheetSection
@@ -61,10 +61,10 @@ def forget(
 
     def plan(engine: Engine, way: str) -> ChangeSet:
         if way == PAST:
-            return engine.curate.past(ids, drop_names=True)
+            return changes.plan_past(engine, ids, drop_names=True)
         shrink = way == SHRINK
-        return engine.curate.forget(
-            ids, hard=way != ARCHIVE, shrink=shrink, spare_pinned=not named, drop_names=True
+        return changes.plan_forget(
+            engine, ids, hard=way != ARCHIVE, shrink=shrink, spare_pinned=not named, drop_names=True
         )
 
     def taken(way: str | None) -> None:
@@ -79,7 +79,7 @@ def forget(
 
     def write_person(engine: Engine, planned: ChangeSet, confirmed: bool) -> Outcome:
         """What we kept ourselves goes with it: the questions that name them."""
-        outcome = engine.curate.apply(planned, confirmed=confirmed)
+        outcome = changes.apply(engine, planned, confirmed=confirmed)
         History(questions_file()).forget_words(name)
         return outcome
 

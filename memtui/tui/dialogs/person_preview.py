@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from textual import on
 from textual.content import Content
 
-from memtui.engine import MemtuiError, counted, one_line, veiled
+from memtui.engine import MemtuiError, changes, counted, one_line, veiled
 from memtui.engine.changes import holds_words
 from memtui.engine.witness import likely_about, stays_elsewhere
 from memtui.paths import state_dir
@@ -60,11 +60,11 @@ class PersonCase:
     def plan(self, engine: Engine) -> ChangeSet:
         """What is to be done as it is chosen now; for a worker."""
         ids = [each for each in (*self.hits, *self.likely) if self.goes(each)]
-        return engine.curate.forget_person(ids, self.name, self.redacted)
+        return changes.plan_forget_person(engine, ids, self.name, self.redacted)
 
     def begin(self, engine: Engine) -> tuple[ChangeSet, Sequence[str]]:
         """The first plan, after a look at what is near and at what stays elsewhere; for a worker."""
-        named = engine.curate.forget_person(self.hits, self.name)
+        named = changes.plan_forget_person(engine, self.hits, self.name)
         found = likely_about(engine, named.ids, self.name)
         self.likely = {each.memory.id: _seems(each) for each in found}
         self.texts = {each.id: each.title for each in named.changes}

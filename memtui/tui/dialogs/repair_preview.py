@@ -173,7 +173,7 @@ def show_repairs(
         if answer is not None:
             then(answer.row.split())
 
-    access = engine.curate.access
+    access = engine.write_state.access
     if access.verdict == "confirm":
         stop_agent = access.reason or stop_agent
     preview = RepairPreview(repairs, weigh=effect, back=back, stop_agent=stop_agent, locked=engine.locked)

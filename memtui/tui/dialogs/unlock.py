@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.content import Content
 from textual.message_pump import MessagePump
 
-from memtui.engine import MemtuiError, counted, one_line
+from memtui.engine import MemtuiError, changes, counted, one_line
 from memtui.patches.textual_painting import QuickModal
 from memtui.tui.actions.table import bindings
 from memtui.tui.calls import EngineCalls
@@ -69,11 +69,11 @@ def look_around(engine: Engine) -> Around:
     """Whether the store's agent runs on this machine, and what it left; for a worker."""
     from memtui.engine.discovery import running_gateways
 
-    lock = engine.curate.lock_state()
+    lock = engine.write_state.lock_state()
     return Around(
         None if engine.is_remote else running_gateways(),
         lock.phrase if lock.held else "",
-        len(engine.curate.interrupted()),
+        len(changes.find_interrupted(engine)),
     )
 
 
@@ -83,7 +83,7 @@ Fact = tuple[str, str, str]
 
 def facts(engine: Engine, info: StoreInfo, around: Around | None, *, for_good: bool = False) -> list[Fact]:
     """What a person should know before the store is unlocked, or why it cannot be."""
-    found, access = engine.found, engine.curate.access
+    found, access = engine.found, engine.write_state.access
     rows: list[Fact] = [
         (
             "store",
@@ -92,7 +92,7 @@ def facts(engine: Engine, info: StoreInfo, around: Around | None, *, for_good: b
         ),
         ("", one_line(tilde(info.uri)), "$dim"),
     ]
-    if never := engine.curate.never_because:
+    if never := engine.write_state.never_because:
         return [
             *rows,
             ("why", never, "bold $stale"),
@@ -166,7 +166,7 @@ class Unlock(QuickModal[bool | None]):
     def __init__(self, engine: Engine, info: StoreInfo, deed: str, for_good: bool) -> None:
         super().__init__()
         self._engine, self._info, self._deed, self._for_good = engine, info, deed, for_good
-        self._never = bool(engine.curate.never_because)
+        self._never = bool(engine.write_state.never_because)
         self._calls = EngineCalls(self)
 
     def compose(self) -> ComposeResult:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from memtui.engine import LockState, MemtuiError
+from memtui.engine import LockState, MemtuiError, changes
 from memtui.tui.appearance import Appearance
 from memtui.tui.change_request import ChangeRequests
 from memtui.tui.dialogs.choose_one import ChooseOne, Option
@@ -77,7 +77,7 @@ async def look_for_mishaps(app: SessionApp, engine: Engine) -> None:
     """Look once, off the event loop; say what was found and offer the ways out."""
 
     def look() -> tuple[list[Interrupted], LockState]:
-        return engine.curate.interrupted(), engine.curate.lock_state()
+        return changes.find_interrupted(engine), engine.write_state.lock_state()
 
     try:
         interrupted, lock = await asyncio.to_thread(look)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine import Engine, open_engine
+from memtui.engine import Engine, changes, open_engine
 from memtui.engine.capture.commits import commit
 from memtui.engine.capture.pipeline import capture
 from memtui.engine.capture.recipes.base import CaptureRequest
@@ -95,10 +95,10 @@ def talk(number: int) -> list[Message]:
 def run(folder: Path, recipe: str, *, told: bool = False) -> None:
     """Capture every conversation, each in one entry."""
     engine = opened(folder)
-    engine.curate.interrupted()
+    changes.find_interrupted(engine)
     for number in range(TALKS):
         request = CaptureRequest(talk(number), recipe, scope="agent:main")
-        commit(capture(request, engine.capture_context()), engine.store, engine.curate)
+        commit(engine, capture(request, engine.capture_context()))
         engine.store.refresh()
         if told:
             print(number, flush=True)

@@ -55,7 +55,7 @@ def engine(tmp_path: Path) -> Engine:
         state=tmp_path / "state",
     )
     first = capture(said("I prefer dark roast coffee.", recipe="memtui"), made.capture_context())
-    commit(first, made.store, made.curate)
+    commit(made, first)
     made.store.refresh()
     return made
 

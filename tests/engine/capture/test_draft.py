@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from memtui.engine import open_engine
+from memtui.engine import changes, open_engine
 from memtui.engine.capture.chat import NoReplyError, RecordingChat, Replies
 from memtui.engine.capture.draft import Draft, StoredRow, table_of
 from memtui.engine.capture.pipeline import change_sets
@@ -75,14 +75,14 @@ def test_each_decision_is_one_journalled_change_that_can_be_taken_back(folder: P
             CaptureCandidate("cases", "a merge", decision="merge", match="near", writes=(changed,)),
         ),
     )
-    entries = [engine.curate.apply(each, confirmed=True).entry for each in change_sets(trace, engine.store)]
+    entries = [changes.apply(engine, each, confirmed=True).entry for each in change_sets(trace, engine.store)]
     assert len(set(entries)) == 2
     assert None not in entries
     engine.refresh()
     assert engine.get("new").text == "text of new"
     assert engine.get("near").text == "another text"
     for entry in reversed(entries):
-        engine.curate.apply(engine.curate.undo(entry), confirmed=True)
+        changes.apply(engine, changes.plan_undo(engine, entry), confirmed=True)
     engine.refresh()
     assert sorted(memory.id for memory in engine.memories(["new", "near", "far"]).values()) == ["far", "near"]
     assert engine.get("near").text == "text of near"

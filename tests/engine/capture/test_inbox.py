@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine import Engine
+from memtui.engine import Engine, changes
 from memtui.engine.capture.inbox import Inbox
 from memtui.engine.store.create import create_empty
 from tests.conftest import NOW_MS
@@ -26,7 +26,7 @@ def test_what_is_unsure_waits_and_is_worked_off(engine: Engine, tmp_path: Path) 
     assert inbox.take(trace) == 2
     assert inbox.take(trace) == 0
     first, second = inbox.items()
-    engine.curate.apply(inbox.plan_accept(first, "otter is renamed to seal"))
+    changes.apply(engine, inbox.plan_accept(first, "otter is renamed to seal"))
     inbox.settled(first, "accepted")
     assert inbox.plan_refuse(second) is None
     inbox.settled(second, "refused")
@@ -41,16 +41,16 @@ def test_what_was_accepted_and_taken_back_waits_again(engine: Engine, tmp_path: 
     inbox = Inbox(engine)
     inbox.take(ran(engine, said("maybe we rename otter to seal")))
     (item,) = inbox.items()
-    inbox.settled(item, "accepted", engine.curate.apply(inbox.plan_accept(item)).entry)
+    inbox.settled(item, "accepted", changes.apply(engine, inbox.plan_accept(item)).entry)
     assert inbox.items() == ()
-    engine.curate.apply(engine.curate.undo())
+    changes.apply(engine, changes.plan_undo(engine))
     other = Inbox(again(tmp_path))
     assert other.items() == (item,)
     assert other.done() == []
     assert other.take(ran(engine, said("maybe we rename otter to seal"))) == 0, "it waits already"
-    engine.curate.apply(engine.curate.redo())
+    changes.apply(engine, changes.plan_redo(engine))
     assert Inbox(again(tmp_path)).items() == ()
-    engine.curate.apply(engine.curate.undo())
+    changes.apply(engine, changes.plan_undo(engine))
     other.settled(item, "refused")
     assert other.items() == ()
     assert [each["verdict"] for each in other.done()] == ["refused"]
@@ -67,9 +67,9 @@ def test_a_rejection_that_was_accepted_waits_no_longer(engine: Engine, tmp_path:
     )
     inbox = Inbox(engine)
     (item,) = inbox.items()
-    inbox.settled(item, "accepted", engine.curate.apply(inbox.plan_accept(item)).entry)
+    inbox.settled(item, "accepted", changes.apply(engine, inbox.plan_accept(item)).entry)
     assert inbox.items() == ()
-    engine.curate.apply(engine.curate.undo())
+    changes.apply(engine, changes.plan_undo(engine))
     assert inbox.items() == (item,)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from memtui.engine import Engine, open_engine
+from memtui.engine import Engine, changes, open_engine
 from memtui.engine.capture.chat import Replies
 from memtui.engine.capture.draft import StoredRow, table_of
 from memtui.engine.capture.jobs import plan_compaction, plan_dream, plan_reflection
@@ -77,9 +77,9 @@ def test_the_plugins_compaction_says_what_it_gets_wrong_and_can_be_taken_back(tm
     planned = plan_compaction(context_of(engine), sound=False)
     assert any("no longer valid" in note for note in planned.change_set.warnings)
     assert any("scopes are mixed" in note for note in planned.change_set.warnings)
-    outcome = engine.curate.apply(planned.change_set, confirmed=True)
+    outcome = changes.apply(engine, planned.change_set, confirmed=True)
     assert len(texts_of(engine)) == 1
-    engine.curate.apply(engine.curate.undo(outcome.entry), confirmed=True)
+    changes.apply(engine, changes.plan_undo(engine, outcome.entry), confirmed=True)
     assert texts_of(engine) == before
 
 
@@ -87,10 +87,10 @@ def test_dreaming_puts_a_duplicate_away_and_undo_brings_it_back(tmp_path: Path) 
     engine = opened(tmp_path, [row("a", 0.0, 1), row("b", 0.1, 0.5), row("c", 1.5, 1)])
     planned = plan_dream(context_of(engine))
     assert planned.counts["light"]["archived"] == 1
-    outcome = engine.curate.apply(planned.change_set, confirmed=True)
+    outcome = changes.apply(engine, planned.change_set, confirmed=True)
     engine.refresh()
     assert engine.get("a").state == "archived" or engine.get("b").state == "archived"
-    engine.curate.apply(engine.curate.undo(outcome.entry), confirmed=True)
+    changes.apply(engine, changes.plan_undo(engine, outcome.entry), confirmed=True)
     engine.refresh()
     assert {engine.get(name).state for name in ("a", "b", "c")} == {"confirmed"}
 
@@ -116,7 +116,7 @@ def test_a_second_reflection_says_which_lines_are_there_and_which_get_lost(tmp_p
     chat = Replies({"reflect": [REPORT, report]}, json.dumps)
     first = plan_reflection(context_of(engine, chat), TALK, tmp_path / "ws", session="s1")
     assert first.change_set.warnings == ()
-    engine.curate.apply(first.change_set)
+    changes.apply(engine, first.change_set)
     engine.refresh()
     notes = plan_reflection(context_of(engine, chat), TALK, tmp_path / "ws", session="s2").change_set.warnings
     assert any(note.startswith("2 lines are stored already") for note in notes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine.changes.apply import committed
+from memtui.engine.changes.applier import committed
 from memtui.engine.changes.bulk_shift import bulk_whereabouts
 from memtui.engine.changes.journal import RowImages
 from memtui.engine.core.errors import MemtuiError, RefusedError
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from memtui.engine.changes.curator import Curator
+    from memtui.engine.engine import Engine
     from memtui.engine.store.writer import Writer
     from memtui.engine.transfer.importing.import_plan import ImportPlan, ImportResult
     from memtui.engine.transfer.importing.planner import ImportPlanner
@@ -134,12 +134,12 @@ def _filled(
 
 
 def add_all(
+    engine: Engine,
     plan: ImportPlan,
     adds: NDArray[np.int64],
     vectors: NDArray[np.float32] | None,
     ids: Mapping[int, str],
     shop: ImportPlanner,
-    curator: Curator,
     *,
     confirmed: bool,
 ) -> ImportResult:
@@ -152,7 +152,7 @@ def add_all(
 
     from memtui.engine.transfer.importing.import_plan import ACTION, ImportResult, title
 
-    applier = curator.applier
+    applier = engine.write_state.applier
     applier.access.require(confirmed=confirmed)
     writer, journal = applier.writer, applier.journal
     schema = shop.store.schema

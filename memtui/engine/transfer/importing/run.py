@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from memtui.engine.changes.change_set import Change, ChangeSet
+from memtui.engine.changes.commit import apply, fold_words
+from memtui.engine.changes.plan import plan_texts
 from memtui.engine.core.errors import MemtuiError, RefusedError
 from memtui.engine.core.progress import CancelToken, OnProgress, Progress
 from memtui.engine.core.text import counted
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from memtui.engine.changes.curator import Curator
+    from memtui.engine.engine import Engine
 
 
 SMALL = 2_000
@@ -27,9 +29,9 @@ SMALL = 2_000
 
 
 def run_plan(
+    engine: Engine,
     plan: ImportPlan,
     shop: ImportPlanner,
-    curator: Curator,
     *,
     confirmed: bool = False,
     on_progress: OnProgress | None = None,
@@ -41,8 +43,8 @@ def run_plan(
     read and nobody agreed (`confirmed`) that they are left out; Cancelled before anything is written.
     """
     _check(plan, confirmed)
-    if not curator.writable:
-        curator.access.require(confirmed=confirmed)
+    if not engine.write_state.writable:
+        engine.write_state.access.require(confirmed=confirmed)
         raise RefusedError(
             f"{shop.store.name} is open for reading only.", fix="Open it for writing; nothing was changed."
         )
@@ -58,15 +60,15 @@ def run_plan(
     if len(adds) > SMALL and not replaced:
         from memtui.engine.transfer.importing.bulk_write import add_all
 
-        done = add_all(plan, adds, vectors, ids, shop, curator, confirmed=confirmed)
+        done = add_all(engine, plan, adds, vectors, ids, shop, confirmed=confirmed)
     else:
-        planned = _as_change_set(plan, adds, vectors, ids, replaced, shop, curator)
-        outcome = curator.apply(planned, confirmed=confirmed)
+        planned = _as_change_set(engine, plan, adds, vectors, ids, replaced, shop)
+        outcome = apply(engine, planned, confirmed=confirmed)
         done = ImportResult(outcome.entry, len(adds), len(replaced), outcome.warnings)
     if on_progress:
         on_progress(Progress("writing", len(taken), len(taken)))
     forget_vectors(shop, taken_in=bool(plan.request.parts))
-    curator.fold_words()
+    fold_words(engine)
     shop.store.refresh()
     return done
 
@@ -152,7 +154,7 @@ def forget_vectors(shop: ImportPlanner, *, taken_in: bool = False) -> None:
 
 
 def tried_out(
-    plan: ImportPlan, shop: ImportPlanner, curator: Curator, cancel: CancelToken | None = None
+    engine: Engine, plan: ImportPlan, shop: ImportPlanner, cancel: CancelToken | None = None
 ) -> ChangeSet:
     """What a plan would write as a change set, to be asked about; nothing is written, and no service is asked.
 
@@ -190,17 +192,17 @@ def tried_out(
         embed_into(plan, shop, bare, made, None, cancel)
         vectors = made
     adds, ids, replaced = split(plan)
-    return _as_change_set(plan, adds, vectors, ids, replaced, shop, curator)
+    return _as_change_set(engine, plan, adds, vectors, ids, replaced, shop)
 
 
 def _as_change_set(
+    engine: Engine,
     plan: ImportPlan,
     adds: NDArray[np.int64],
     vectors: NDArray[np.float32] | None,
     ids: Mapping[int, str],
     replaced: Mapping[int, str],
     shop: ImportPlanner,
-    curator: Curator,
 ) -> ChangeSet:
     """An import as an ordinary change set: every row with its image, to be undone and redone."""
     import pyarrow as pa
@@ -212,7 +214,7 @@ def _as_change_set(
     warnings = list(plan.warnings)
     if replaced:
         texts = dict(zip(replaced.values(), plan.texts(list(replaced)), strict=True))
-        edits = curator.texts(texts)
+        edits = plan_texts(engine, texts)
         changes += edits.changes
         warnings += edits.warnings
         if edits.conflicts:

@@ -15,7 +15,7 @@ from memtui.engine.core.errors import Cancelled, MemtuiError, RefusedError
 from memtui.engine.transfer.importing.request import ImportRequest
 
 if TYPE_CHECKING:
-    from memtui.engine.changes.curator import Curator
+    from memtui.engine.engine import Engine
 
 
 Kind = Literal["import", "reembed"]
@@ -128,26 +128,28 @@ def _alive(pid: Any) -> bool:
     return True
 
 
-def settle(curator: Curator) -> tuple[str, ...]:
+def settle(engine: Engine) -> tuple[str, ...]:
     """Put right what killed imports left in the journal; one sentence for each.
 
     An import is one commit: it is wholly there, then its entry is completed, or not at all, then it goes.
     """
     from memtui.engine.changes.applied_state import AppliedState
+    from memtui.engine.changes.interrupted import find_interrupted
     from memtui.engine.transfer.importing.import_plan import ACTION
 
-    if not curator.writable:
+    writing = engine.write_state
+    if not writing.writable:
         return ()
     said = []
-    for left in curator.interrupted():
+    for left in find_interrupted(engine):
         if left.entry.action != ACTION:
             continue
         if left.found is AppliedState.WHOLE:
-            curator.applier.journal.applied(left.entry.entry, curator.applier.writer.newest())
+            writing.applier.journal.applied(left.entry.entry, writing.applier.writer.newest())
             said.append(
                 f"The import of entry {left.entry.entry} was interrupted after it was written; it is whole."
             )
         elif left.found is AppliedState.NOTHING:
-            curator.applier.journal.drop(left.entry.entry)
+            writing.applier.journal.drop(left.entry.entry)
             said.append("An import was interrupted before anything was written; it begins again.")
     return tuple(said)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,8 +14,8 @@ from memtui.engine.providers.embedder import NoEmbedder
 
 if TYPE_CHECKING:
     from memtui.engine.cases.case import Case
-    from memtui.engine.changes.curator import Curator
     from memtui.engine.changes.recall_effect import EffectQuestion
+    from memtui.engine.engine import Engine
     from memtui.engine.providers.embedder import Embedder
     from memtui.engine.recall.context import RecallContext
     from memtui.engine.store.table import Store
@@ -31,15 +31,13 @@ _ODD = re.compile(r"[^A-Za-z0-9._-]+")
 class ReembedJob:
     """The steps of a re-embedding, in their order: estimate, rehearse, make, switch, back."""
 
-    store: Store
-    embedder: Embedder | NoEmbedder
-    """That of the store as it is."""
-    curator: Callable[[], Curator]
-    now: Callable[[], int]
-    timer: Callable[[], float]
+    engine: Engine
     work: Path
-    reach: Callable[[str], Mapping[str, str]]
-    """The options that reach an address on object storage."""
+
+    @property
+    def store(self) -> Store:
+        """The store as it is."""
+        return self.engine.store
 
     def destination(self, model: str) -> Path | str:
         """Where the second table goes unless somebody names another place: beside the store.
@@ -58,7 +56,7 @@ class ReembedJob:
         """What it takes; see `build.estimate`."""
         from memtui.engine.transfer.reembed.build import estimate
 
-        return estimate(self.store, new, self.timer, ask=ask, cancel=cancel)
+        return estimate(self.store, new, self.engine.timer, ask=ask, cancel=cancel)
 
     def rehearse(
         self,
@@ -75,16 +73,17 @@ class ReembedJob:
         """Saved and `last` questions over a sample, this store's model against `new`; see `rehearse.rehearse`."""
         from memtui.engine.transfer.reembed.rehearse import SAMPLE, rehearse
 
-        if isinstance(self.embedder, NoEmbedder):
-            raise RefusedError(self.embedder.reason, fix=self.embedder.fix)
+        embedder = self.engine.configured_embedder
+        if isinstance(embedder, NoEmbedder):
+            raise RefusedError(embedder.reason, fix=embedder.fix)
         return rehearse(
             self.store,
             context,
-            self.embedder,
+            embedder,
             new,
             cases,
             work=self.work,
-            timer=self.timer,
+            timer=self.engine.timer,
             recipe=recipe,
             last=last,
             sample=sample or SAMPLE,
@@ -112,7 +111,7 @@ class ReembedJob:
                 self.store,
                 new,
                 destination,
-                self.reach(destination),
+                self.engine.reach(destination),
                 work=self.work,
                 parts=parts,
                 on_progress=on_progress,
@@ -138,7 +137,7 @@ class ReembedJob:
         from memtui.engine.transfer.reembed.switch import note_of, switch
 
         note = note_of(self.work, self.store.uri)
-        return switch(self.store, made, self.curator(), note, now_ms=self.now(), confirmed=confirmed)
+        return switch(self.engine, made, note, confirmed=confirmed)
 
     @property
     def last_switch(self) -> Switched | None:
@@ -151,4 +150,4 @@ class ReembedJob:
         """Take the last switch back; see `switch.back`. Open the store anew then."""
         from memtui.engine.transfer.reembed.switch import back, note_of
 
-        return back(note_of(self.work, self.store.uri), now_ms=self.now(), confirmed=confirmed)
+        return back(note_of(self.work, self.store.uri), now_ms=self.engine.now_ms, confirmed=confirmed)

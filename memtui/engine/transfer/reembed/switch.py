@@ -14,8 +14,7 @@ from memtui.engine.transfer.reembed.build import NOTE as MADE
 from memtui.engine.transfer.reembed.build import Origin
 
 if TYPE_CHECKING:
-    from memtui.engine.changes.curator import Curator
-    from memtui.engine.store.table import Store
+    from memtui.engine.engine import Engine
 
 
 _JOURNAL = ("journal.sqlite", "journal.sqlite-wal", "journal.sqlite-shm", "rows")
@@ -60,9 +59,7 @@ def note_of(work: Path, uri: str) -> Path:
     return work / digest / "switch.json"
 
 
-def switch(
-    store: Store, made: Path, curator: Curator, note: Path, *, now_ms: int, confirmed: bool
-) -> Switched:
+def switch(engine: Engine, made: Path, note: Path, *, confirmed: bool) -> Switched:
     """Put the table in `made`, which `reembed` made of the store, in the place of the store's own.
 
     The old table goes into a folder beside the store, its journal is set aside with it: its entries speak of rows
@@ -71,10 +68,12 @@ def switch(
     Raises RefusedError unless `confirmed` says that no agent has the store open, when somebody has written to it
     since the table was made, and for a store that is not on this machine.
     """
+    from memtui.engine.changes.interrupted import find_interrupted
     from memtui.engine.store.locate import TABLE
     from memtui.engine.store.open import open_store
     from memtui.engine.store.writer import VersionMark
 
+    store, now_ms = engine.store, engine.now_ms
     folder = store.folder
     if folder is None:
         raise RefusedError(
@@ -90,9 +89,9 @@ def switch(
         raise RefusedError(
             f"{made} holds no table that was made of this store.", fix="Re-embed first; nothing was changed."
         )
-    applier = curator.applier
+    applier = engine.write_state.applier
     applier.access.require(confirmed=confirmed)
-    if curator.interrupted():
+    if find_interrupted(engine):
         raise RefusedError(
             "A change of this store was interrupted and is not settled.",
             fix="Settle it first (memtui journal); nothing was changed.",

@@ -19,7 +19,7 @@ from textual.style import Style
 from textual.timer import Timer
 from textual.widget import Widget
 
-from memtui.engine import CancelToken, Memory, MemtuiError, counted
+from memtui.engine import CancelToken, Memory, MemtuiError, changes, counted
 from memtui.engine.query import match_pattern
 from memtui.tui.actions.table import bindings
 from memtui.tui.bound_panel import BoundPanel
@@ -415,7 +415,7 @@ class DetailPanel(BoundPanel[BrowseState], Splitter):
         """The cursor stays here: look for the story of the memory, and for who got it."""
         self._rest = None
         detail = self.query_one(MemoryDetail)
-        self.call("story", lambda cancel, report: engine.curate.story(memory), detail.tell)
+        self.call("story", lambda cancel, report: changes.memory_story(engine, memory), detail.tell)
         self.call("life", lambda cancel, report: life_of(engine, memory), detail.tell_life)
         if (engine, revision) == self._got_of or not engine.environ:
             return  # the turns are read once for a version of the store, not for each memory

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from memtui.engine import Memory, MemtuiError, clean, one_line
+from memtui.engine import Memory, MemtuiError, changes, clean, one_line
 from memtui.tui.change_request import ChangeRequests
 from memtui.tui.host import host
 from memtui.tui.paint.cells import crop
@@ -47,7 +47,7 @@ class Editing:
         engine = host(self._staging).session.engine
         if not self._staging.able() or engine is None:
             return None
-        return draft_of(memory, engine.editable, versioned=engine.curate.makes_version(memory))
+        return draft_of(memory, engine.editable, versioned=changes.makes_version(engine, memory))
 
     def _form(self, draft: EditedMemory, scopes: Sequence[str], title: str) -> None:
         from memtui.tui.screens.browse.edit_form import EditForm
@@ -68,7 +68,7 @@ class Editing:
             self._form(replace(shown, trouble=trouble), scopes, title)
 
         self._staging.stage(
-            lambda engine: engine.curate.edit([draft.id], draft.given, in_place=draft.in_place),
+            lambda engine: changes.plan_edit(engine, [draft.id], draft.given, in_place=draft.in_place),
             then=self._done,
             edit=again,
             failed=lambda error: again(str(error)),

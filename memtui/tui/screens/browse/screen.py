@@ -12,7 +12,7 @@ from textual.binding import BindingType
 from textual.reactive import var
 from textual.widget import Widget
 
-from memtui.engine import ListQuery, Memory, MemtuiError, Outcome, Progress, counted, one_line
+from memtui.engine import ListQuery, Memory, MemtuiError, Outcome, Progress, changes, counted, one_line
 from memtui.tui.actions.table import bindings
 from memtui.tui.base_screen import BaseScreen
 from memtui.tui.change_request import ChangeRequests
@@ -144,7 +144,7 @@ class BrowseScreen(BaseScreen):
 
     def session_changed(self, session: Session) -> None:
         engine, said = session.engine, of_session(session)
-        staged = engine.curate.stage.ops if engine is not None and session.staged else {}
+        staged = engine.write_state.staged.ops if engine is not None and session.staged else {}
         known = replace(self.state, engine=engine, staged=staged, reading=words.still_reading(session))
         if said is not None:
             self.state = replace(known, revision=-1, answer=None, said=said)
@@ -437,7 +437,7 @@ class BrowseScreen(BaseScreen):
     def action_edit(self) -> None:
         if (memory := self.memory_here) is None or not memory.id:
             self.flash("There is no memory here to change.", "error")
-        elif self.session.engine is not None and memory.id in self.session.engine.curate.stage.ops:
+        elif self.session.engine is not None and memory.id in self.session.engine.write_state.staged.ops:
             self._amend(memory.id)
         else:
             self._editing.edit(memory, self._known_scopes())
@@ -459,7 +459,9 @@ class BrowseScreen(BaseScreen):
         title = f"Change {counted(len(ids), 'memory', 'memories')}"
 
         def plan(field: str, value: str) -> None:
-            self.staging.stage(lambda engine: engine.curate.edit(ids, {field: value}), then=self._changed)
+            self.staging.stage(
+                lambda engine: changes.plan_edit(engine, ids, {field: value}), then=self._changed
+            )
 
         choose_change(self.app, title, engine.editable, one, self._known_scopes(), plan, (field, value))
 
@@ -474,7 +476,7 @@ class BrowseScreen(BaseScreen):
     @on(NeighboursPanel.MergeWanted)
     def _merge(self, message: NeighboursPanel.MergeWanted) -> None:
         """Plan to make one of the selected memory and a neighbour; the one that counts more survives."""
-        self.staging.stage(lambda engine: engine.curate.merge(list(message.ids)))
+        self.staging.stage(lambda engine: changes.plan_merge(engine, list(message.ids)))
 
     def action_staged(self) -> None:
         self.staging.staged(then=self._changed, amend=self._amend)
@@ -485,7 +487,7 @@ class BrowseScreen(BaseScreen):
         if engine is not None:
             self.call(
                 "amend",
-                lambda token, report: engine.curate.as_staged(memory),
+                lambda token, report: changes.staged_memory(engine, memory),
                 lambda staged: self._editing.edit(staged, self._known_scopes()),
             )
 

@@ -75,7 +75,7 @@ def waiting(engine: Engine, written: Mapping[int, int]) -> tuple[tuple[Item, ...
     )
 
     inbox = Inbox(engine)
-    back = engine.curate.taken_back() if written else frozenset()
+    back = engine.write_state.journal.taken_back() if written else frozenset()
     return inbox.items(), len(inbox.done(engine.now_ms - 86_400_000)), back
 
 

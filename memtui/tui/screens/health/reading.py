@@ -104,7 +104,7 @@ def maintain_index(engine: Engine, steps: tuple[TableStep, ...], ask: bool) -> s
     from memtui.engine.health import maintain
 
     asked = before_and_after(engine) if ask else None
-    receipt = maintain(engine.store, engine.curate.applier, steps, confirmed=True, ask=asked)
+    receipt = maintain(engine.store, engine.write_state.applier, steps, confirmed=True, ask=asked)
     engine.refresh()
     said = (
         f"{'; '.join(each.title for each in steps)}: done; the Journal has the receipt, entry {receipt.entry}"

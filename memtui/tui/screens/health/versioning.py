@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from textual import on
 
-from memtui.engine import counted
+from memtui.engine import changes, counted
 from memtui.tui.actions.table import bindings
 from memtui.tui.dialogs.repair_preview import show_repairs
 from memtui.tui.dialogs.text_prompt import TextPrompt
@@ -35,7 +35,7 @@ def read_versions(
     from memtui.engine.health import patient_of, time_line
 
     patient = patient_of(engine, now_ms=engine.now_ms, cancel=cancel)
-    journal = [] if engine.state is None else engine.curate.journal()
+    journal = [] if engine.state is None else engine.write_state.journal.entries()
     names = version_names(engine).kept()
     lines = time_line(
         engine.store, patient.files, journal=journal, names={each.version: each.name for each in names},
@@ -63,7 +63,7 @@ def read_since(engine: Engine, version: int) -> Any:
 
 def give_name(engine: Engine, planned: ChangeSet) -> str:
     """Name a version, or take its names away; what to say of it."""
-    outcome = engine.curate.apply(planned, confirmed=True)
+    outcome = changes.apply(engine, planned, confirmed=True)
     entry = "" if outcome.entry is None else f"; entry {outcome.entry} of the Journal takes it back"
     return "; ".join([f"{planned.title}{entry}", *outcome.warnings])
 
@@ -108,7 +108,7 @@ def restore_whole(engine: Engine, planned: WholeRestore, ask: bool) -> str:
     if planned.loses_words:
         steps = (*steps, TableStep("index-text"))
     receipt = maintain(
-        engine.store, engine.curate.applier, steps,
+        engine.store, engine.write_state.applier, steps,
         confirmed=True, planned_on=planned.newest, ask=before_and_after(engine) if ask else None,
     )  # fmt: skip
     engine.refresh()
@@ -224,7 +224,7 @@ class VersionsArea(Area):
         key = self.query_one("#detail-rows", BuiltRows).key
         ids = sorted(self.state.marked) or ([key] if key else [each.id for each in found])
         version = entry.version
-        self.staging.stage(lambda engine: engine.curate.bring_back(version, ids))
+        self.staging.stage(lambda engine: changes.plan_bring_back(engine, version, ids))
 
     def action_whole(self) -> None:
         """The whole table as it was at the version, after the list of what would go."""

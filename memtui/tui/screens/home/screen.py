@@ -221,7 +221,7 @@ class HomeScreen(BaseScreen):
         from memtui.engine import CaseBook  # not before the first frame
 
         book = CaseBook(cases_file(info.uri))
-        self.runner.start("journal", lambda token, report: engine.curate.journal(ENTRIES))
+        self.runner.start("journal", lambda token, report: engine.write_state.journal.entries(limit=ENTRIES))
         self.runner.start("book", lambda token, report: book.cases())
         asked = questions_file()
         known = (self.session.revision, asked.stat().st_mtime_ns if asked.exists() else 0)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from textual import on
 from textual.app import ComposeResult
 
-from memtui.engine import MemtuiError, dump_json
+from memtui.engine import MemtuiError, changes, dump_json
 from memtui.tui import layouts
 from memtui.tui.actions.table import bindings
 from memtui.tui.base_screen import BaseScreen
@@ -66,9 +66,9 @@ class EntryRows(BuiltRows, inherit_bindings=False):
 
 def read(engine: Engine) -> tuple[tuple[JournalEntry, ...], dict[int, str], LockState]:
     """The entries, what of the interrupted ones is in the table, and the lock; for a worker."""
-    curate = engine.curate
-    found = {each.entry.entry: each.found.value for each in curate.interrupted()}
-    return tuple(curate.journal(MOST)), found, curate.lock_state()
+    found = {each.entry.entry: each.found.value for each in changes.find_interrupted(engine)}
+    writing = engine.write_state
+    return tuple(writing.journal.entries(limit=MOST)), found, writing.lock_state()
 
 
 Found = tuple[int, "list[EntryRow]", dict[str, str], "list[dict[str, Any]]"]
@@ -76,10 +76,10 @@ Found = tuple[int, "list[EntryRow]", dict[str, str], "list[dict[str, Any]]"]
 
 def read_entry(engine: Engine, number: int) -> Found:
     """One entry: its number, its memories, what those are called now, and its receipts; for a worker."""
-    rows = engine.curate.entry(number)[1]
+    rows = engine.write_state.journal.rows(number)
     there = engine.memories([each.id for each in rows[:SHOWN]])
     titles = {each: memory.title for each, memory in there.items()}
-    return number, rows, titles, engine.curate.receipts_of_entry(number)
+    return number, rows, titles, changes.receipts_of_entry(engine, number)
 
 
 class JournalScreen(BaseScreen):
@@ -313,7 +313,7 @@ class JournalScreen(BaseScreen):
 
         def broken() -> None:
             try:
-                engine.curate.break_abandoned_lock()
+                engine.write_state.break_abandoned_lock()
             except MemtuiError as error:
                 self.call_failed(error)
             else:

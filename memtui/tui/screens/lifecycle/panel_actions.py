@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from memtui.engine import KNOBS, lifecycle, one_line
+from memtui.engine import KNOBS, changes, lifecycle, one_line
 from memtui.tui.bound_panel import BoundPart
 from memtui.tui.change_request import ChangeRequests
 from memtui.tui.dialogs.choose_field import choose_change
@@ -132,12 +132,13 @@ class Acting(BoundPart[LifecycleState]):
 
     def _edit(self, memory: str, given: dict[str, object], how: Settlement | None = None) -> None:
         self._staging.stage(
-            lambda engine: engine.curate.edit([memory], given), then=self._when_written(memory, how)
+            lambda engine: changes.plan_edit(engine, [memory], given), then=self._when_written(memory, how)
         )
 
     def _forget(self, memory: str, how: Settlement | None = None) -> None:
         self._staging.stage(
-            lambda engine: engine.curate.forget([memory], hard=True), then=self._when_written(memory, how)
+            lambda engine: changes.plan_forget(engine, [memory], hard=True),
+            then=self._when_written(memory, how),
         )
 
     def _when_written(self, memory: str, how: Settlement | None) -> Callable[[Outcome], None] | None:
@@ -172,8 +173,8 @@ class Acting(BoundPart[LifecycleState]):
             self._reopened(memory)
             return
         self._staging.stage(
-            lambda engine: engine.curate.undo(),
-            force=lambda engine, ids: engine.curate.undo(forced=ids),
+            lambda engine: changes.plan_undo(engine),
+            force=lambda engine, ids: changes.plan_undo(engine, forced=ids),
             then=lambda outcome: self._reopened(memory),
         )
 
@@ -212,7 +213,8 @@ class Acting(BoundPart[LifecycleState]):
                 self.flash("Nothing says what to merge it with: mark both in Browse.", "note")
                 return
             self._staging.stage(
-                lambda engine: engine.curate.merge([memory, other]), then=self._when_written(memory, "merge")
+                lambda engine: changes.plan_merge(engine, [memory, other]),
+                then=self._when_written(memory, "merge"),
             )
 
     def _fix(self, memory: str) -> None:

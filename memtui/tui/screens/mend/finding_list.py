@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from textual.message import Message
 
 from memtui.engine import (
+    changes,
     counted,
     mask,
     one_line,
@@ -79,9 +80,10 @@ def look(engine: Engine, state: MendState, token: CancelToken, report: Report) -
 
 def trash(engine: Engine, token: CancelToken) -> Any:
     """Deleted and archived memories together, the last first."""
-    curate = engine.curate
     stateful = any(field.name == "state" for field in engine.editable)
-    found = [*curate.trash(), *(curate.archived(LISTED, token) if stateful else ())]
+    found = changes.deleted_memories(engine)
+    if stateful:
+        found += changes.archived_memories(engine, LISTED, token)
     return tuple(sorted(found, key=lambda each: -each.when_ms))
 
 
@@ -112,7 +114,7 @@ def masked(
             *skipped[:MOST_SKIPPED],
             f"{counted(more, 'other is', 'others are')} left as they are, too.",
         ]
-    return engine.curate.texts(texts, in_place=True), (stays, *skipped)
+    return changes.plan_texts(engine, texts, in_place=True), (stays, *skipped)
 
 
 def title_of(part: Part) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from textual import events, on
 from textual.app import ComposeResult
 
-from memtui.engine import Memory, MemtuiError, Outcome, Progress, counted, one_line
+from memtui.engine import Memory, MemtuiError, Outcome, Progress, changes, counted, one_line
 from memtui.tui import layouts
 from memtui.tui.actions.table import bindings
 from memtui.tui.base_screen import BaseScreen
@@ -497,19 +497,21 @@ class MendScreen(BaseScreen):
             self.flash("A merge needs two memories or more: take one in again with {finds.mark}.", "error")
             return
         self.staging.stage(
-            lambda engine: engine.curate.merge(ids, survivor=survivor, text=state.text, losers=state.losers),
+            lambda engine: changes.plan_merge(
+                engine, ids, survivor=survivor, text=state.text, losers=state.losers
+            ),
             then=lambda outcome: self._then(cluster.ids),
         )
 
     def action_archive(self) -> None:
         ids = self._taken()
         if ids:
-            self.staging.stage(lambda engine: engine.curate.forget(ids), then=self._gone)
+            self.staging.stage(lambda engine: changes.plan_forget(engine, ids), then=self._gone)
 
     def action_forget(self) -> None:
         ids = self._taken()
         if ids:
-            self.staging.stage(lambda engine: engine.curate.forget(ids, hard=True), then=self._gone)
+            self.staging.stage(lambda engine: changes.plan_forget(engine, ids, hard=True), then=self._gone)
 
     def action_mask(self) -> None:
         ids = self._taken()
@@ -532,7 +534,9 @@ class MendScreen(BaseScreen):
         """Of what was masked last, or of what is chosen: the history and the journal forget what it was before."""
         ids = self._lately or self._taken()
         if ids:
-            self.staging.stage(lambda engine: engine.curate.past(ids, drop_names=True), then=self._past_gone)
+            self.staging.stage(
+                lambda engine: changes.plan_past(engine, ids, drop_names=True), then=self._past_gone
+            )
 
     def _past_gone(self, outcome: Outcome) -> None:
         self._lately = ()
@@ -544,7 +548,7 @@ class MendScreen(BaseScreen):
         ids = self._taken()
         if ids:
             self.staging.stage(
-                lambda engine: engine.curate.forget(ids, hard=True, shrink=True, drop_names=True),
+                lambda engine: changes.plan_forget(engine, ids, hard=True, shrink=True, drop_names=True),
                 then=self._traceless,
             )
 
@@ -556,7 +560,7 @@ class MendScreen(BaseScreen):
     def action_restore(self) -> None:
         ids = self._taken()
         if ids:
-            self.staging.stage(lambda engine: engine.curate.restore(ids), then=self._gone)
+            self.staging.stage(lambda engine: changes.plan_restore(engine, ids), then=self._gone)
 
     def _gone(self, outcome: Outcome) -> None:
         self._then([change.id for change in outcome.changes])
@@ -564,8 +568,8 @@ class MendScreen(BaseScreen):
     def undo_last(self) -> None:
         """Take back the last change; what comes back stands in the list again."""
         self.staging.stage(
-            lambda engine: engine.curate.undo(),
-            force=lambda engine, ids: engine.curate.undo(forced=ids),
+            lambda engine: changes.plan_undo(engine),
+            force=lambda engine, ids: changes.plan_undo(engine, forced=ids),
             then=self._undone,
         )
 
@@ -575,8 +579,8 @@ class MendScreen(BaseScreen):
 
     def action_redo(self) -> None:
         self.staging.stage(
-            lambda engine: engine.curate.redo(),
-            force=lambda engine, ids: engine.curate.redo(forced=ids),
+            lambda engine: changes.plan_redo(engine),
+            force=lambda engine, ids: changes.plan_redo(engine, forced=ids),
             then=self._gone,
         )
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from textual.message import Message
 
-from memtui.engine import CancelToken, History, MemtuiError, RecallRequest, explain
+from memtui.engine import CancelToken, History, MemtuiError, RecallRequest, changes, explain
 from memtui.paths import questions_file
 from memtui.tui.bound_panel import BoundPart
 from memtui.tui.calls import Report
@@ -180,8 +180,8 @@ class Explore(BoundPart[RecallState]):
                 self.post_message(self.Corrected(found.right, found.wrong, outcome.version_after))
 
             self.screen.query_one(ChangeRequests).stage(
-                lambda engine: engine.curate.merge(
-                    [found.right, found.wrong], survivor=found.right, text=new
+                lambda engine: changes.plan_merge(
+                    engine, [found.right, found.wrong], survivor=found.right, text=new
                 ),
                 then=written,
             )

@@ -105,7 +105,7 @@ def _run(run: Run, width: int) -> list[Row]:
 
 def _agreeing(run: Run) -> list[str]:
     """What a person agrees to by going on."""
-    plan, access = run.state.plan, run.engine.curate.access
+    plan, access = run.state.plan, run.engine.write_state.access
     found = [access.reason] if access.verdict == "confirm" else []
     found += [access.warning] if access.warning else []
     if plan is not None and plan.draft.broken:
@@ -122,7 +122,7 @@ def _agreeing(run: Run) -> list[str]:
 def _how(run: Run) -> str:
     key = (
         "{transfer.stopped}, when the agent is stopped,"
-        if run.engine.curate.access.verdict == "confirm"
+        if run.engine.write_state.access.verdict == "confirm"
         else "{transfer.write}"
     )
     return run.words(f"{key} writes it.")
@@ -134,7 +134,7 @@ def writable(run: Run, *, confirmed: bool) -> bool:
         return False
     if run.busy("run", "plan", "sums"):  # how many are replaced is not known before the sums are
         return False
-    return confirmed == (run.engine.curate.access.verdict == "confirm")
+    return confirmed == (run.engine.write_state.access.verdict == "confirm")
 
 
 def agree(run: Run, panel: str, key: str) -> None:

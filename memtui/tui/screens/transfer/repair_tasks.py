@@ -16,6 +16,7 @@ from memtui.engine import (
     OnProgress,
     Outcome,
     Progress,
+    changes,
     counted,
     one_line,
     transfer,
@@ -170,7 +171,7 @@ def review_advice(run: Run) -> str:
 
 def confirm(run: Run) -> bool:
     """Whether a person has to agree that no agent runs."""
-    return run.engine.curate.access.verdict == "confirm"
+    return run.engine.write_state.access.verdict == "confirm"
 
 
 def writable(run: Run, *, confirmed: bool) -> bool:
@@ -256,7 +257,7 @@ def mending(
         def call(report: OnProgress, stop: CancelToken) -> tuple[ChangeSet, Outcome]:
             made = plan(engine, state, False, report, stop) if asks(state) else shown
             stop.check()
-            outcome = engine.curate.apply(made, confirmed=True)
+            outcome = changes.apply(engine, made, confirmed=True)
             if outcome.entry is not None:
                 transfer.forget_answers(engine, made.action)
             return made, outcome

@@ -12,7 +12,7 @@ from textual.app import ComposeResult
 from textual.timer import Timer
 from textual.widgets import Input
 
-from memtui.engine import Cancelled, CancelToken, MemtuiError, Progress
+from memtui.engine import Cancelled, CancelToken, MemtuiError, Progress, changes
 from memtui.tui.actions.action import Action
 from memtui.tui.actions.table import bindings
 from memtui.tui.base_screen import BaseScreen
@@ -178,8 +178,8 @@ class TransferScreen(BaseScreen):
     def take_back(self, entry: int, then: Callable[[], None] | None = None) -> None:
         """Show what taking back an entry of the journal means, and do it when a person agrees."""
         self.staging.stage(
-            lambda engine: engine.curate.undo(entry),
-            force=lambda engine, ids: engine.curate.undo(entry, forced=ids),
+            lambda engine: changes.plan_undo(engine, entry),
+            force=lambda engine, ids: changes.plan_undo(engine, entry, forced=ids),
             then=None if then is None else lambda outcome: then(),
         )
 

@@ -64,7 +64,7 @@ def look(run: Run) -> None:
 
     def call(_: object, stop: CancelToken) -> Known:
         settled = transfer.settle_imports(engine)
-        entries = [each for each in engine.curate.journal(200) if each.action in ACTIONS]
+        entries = [each for each in engine.write_state.journal.entries(limit=200) if each.action in ACTIONS]
         switch = transfer.switch_to_take_back(engine)
         return Known(
             tuple(transfer.unfinished_runs(engine).all()),

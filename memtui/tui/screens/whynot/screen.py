@@ -284,7 +284,7 @@ class WhyNotScreen(BaseScreen):
             return
         if on_the_memory(change.knob):
             memory_id = self.state.memory_id
-            self.staging.stage(lambda engine: changes.plan_change(engine.curate, memory_id, change))
+            self.staging.stage(lambda engine: changes.plan_change(engine, memory_id, change))
         elif change.knob == DROP:
             self.app.post_message(ShowFinding("D11"))
         else:

@@ -134,7 +134,7 @@ class Applier:
     """Who changes the store, where that is not the person at this program: kept with each entry."""
 
 
-def apply(
+def write_rows(
     change_set: ChangeSet,
     applier: Applier,
     *,
