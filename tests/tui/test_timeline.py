@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from memtui.engine import StageSummary
 from memtui.tui.paint.glyphs import ASCII, UNICODE
-from memtui.tui.paint.timeline import StageTiming, columns, millis, stage_row, total
+from memtui.tui.paint.timeline import StageTiming, columns, millis, stage_row, took, total
 from memtui.tui.trace import stages as account
 from tests.tui.traces import EMBED, STAGES, made
 
@@ -116,3 +116,10 @@ def test_the_headings_stand_over_their_columns() -> None:
 )
 def test_durations_take_at_most_four_characters(ms: float, text: str) -> None:
     assert millis(ms) == text
+
+
+@pytest.mark.parametrize(
+    ("ms", "text"), [(0.2, "<1 ms"), (412, "412 ms"), (3_312, "3.3 s"), (600_000, "10 min")]
+)
+def test_a_duration_by_itself_has_one_unit(ms: float, text: str) -> None:
+    assert took(ms) == text

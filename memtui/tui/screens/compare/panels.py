@@ -70,9 +70,9 @@ def titles(state: CompareState, room: int) -> Content:
     a, b = view.stands(pair) if pair is not None else ("", "")
     both = f"both {a}" if a and a == b else ""
     marks = ("", "") if both else (a, b)
-    for took in (True, False):
+    for timed in (True, False):
         parts = [
-            view.side_title(side, name, took, mark)
+            view.side_title(side, name, timed, mark)
             if side is not None
             else Content.assemble((f"{name} ", "bold $key"), ("?", "$dim"))
             for name, side, mark in (("A", state.a, marks[0]), ("B", state.b, marks[1]))

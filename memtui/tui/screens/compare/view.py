@@ -12,7 +12,7 @@ from memtui.engine import counted, one_line
 from memtui.tui.paint.cells import crop, fit, right
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import date, score
-from memtui.tui.paint.timeline import millis
+from memtui.tui.paint.timeline import millis, took
 from memtui.tui.paint.waterfall import number
 from memtui.tui.screens.compare.state import Pair, Side, listed, ordered
 from memtui.tui.theme.tokens import tier_style
@@ -167,10 +167,10 @@ def verdict(pair: Pair) -> str:
     return "case: " + ", ".join(told)
 
 
-def side_title(side: Side, name: str, took: bool = True, stands: str = "", most: int = 0) -> Content:
+def side_title(side: Side, name: str, timed: bool = True, stands: str = "", most: int = 0) -> Content:
     """`A pro/agent  71 ms  v12, 2026-09-01 12:00`; `most`: cells of the name, 0 for all."""
-    ms = getattr(side.account, "total_ms", None) if took else None
-    time = f"  {millis(ms)} ms" if ms is not None else ""
+    ms = getattr(side.account, "total_ms", None) if timed else None
+    time = f"  {took(ms)}" if ms is not None else ""
     title = one_line(side.title)
     return Content.assemble(
         (f"{name} ", "bold $key"),

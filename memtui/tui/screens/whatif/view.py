@@ -14,6 +14,7 @@ from memtui.tui.paint.bars import marks, padded_bar, slider
 from memtui.tui.paint.cells import crop, fit, right, shorten
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import date
+from memtui.tui.paint.timeline import took
 from memtui.tui.paint.waterfall import number
 from memtui.tui.screens.whatif import state as reduce
 from memtui.tui.screens.whatif.state import CATEGORY, CLOCK, OWNER, SCOPES, VECTOR, VERSION, WhatIfState
@@ -143,7 +144,7 @@ def asked(state: WhatIfState) -> str:
     if state.found is None:
         return ""
     trace = state.found.trace
-    ms = f"{trace.total_ms:,.0f} ms" if trace.total_ms >= 1 else "<1 ms"
+    ms = took(trace.total_ms)
     if state.found.asked:
         return f"searched again, {ms}"
     return f"from {counted(trace.pool.n, 'candidate')} at hand, {ms}"
