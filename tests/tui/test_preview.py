@@ -8,7 +8,7 @@ from memtui.engine import ChangeSet, RecallEffect
 from memtui.engine.changes import AnswerChange, AnswerRow
 from memtui.engine.changes.change_set import Change
 from memtui.tui.dialogs.answer_effect_view import answer_lines, effect_lines, scopes_words, shares
-from memtui.tui.dialogs.change_preview_view import change_lines, plan_rows, value_words, would
+from memtui.tui.dialogs.change_preview_view import change_lines, field_lines, plan_rows, value_words, would
 from memtui.tui.paint.difference import difference, one_side
 from memtui.tui.paint.glyphs import ASCII, UNICODE
 
@@ -212,3 +212,12 @@ def test_where_no_question_is_answered_otherwise_the_memories_own_words_say_what
 
 def test_the_titles_of_previews_say_the_deed():
     assert would(plan_of(Change(KEPT, "edit", {}, {}, "t"))) == "Would merge 3 memories into one"
+
+
+@pytest.mark.parametrize("name", ["confidence", "memory_temporal_type", "last_confirmed_use_at", "a" * 40])
+def test_the_name_of_a_field_never_touches_its_value(name):
+    (line,) = field_lines({name: "static"}, {name: None}, 78, UNICODE)
+    told, value = line.plain.split("static")
+    assert told.endswith(" ")
+    assert "(none)" in value
+    assert len(name) > 23 or name in told

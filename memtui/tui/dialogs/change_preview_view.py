@@ -31,7 +31,7 @@ from memtui.tui.widgets.row_list import Row
 SHOWN = 300
 """Nobody reads more rows of one change than this; the rest is counted by scope."""
 
-FIELD_CELLS = 18
+FIELD_CELLS, MOST_FIELD_CELLS = 18, 24
 
 MOST_LINES = 8
 """Lines of one text among many changes; a change that stands alone is shown whole."""
@@ -398,6 +398,11 @@ def _becomes(
     )
 
 
+def _field_cells(names: Sequence[str]) -> int:
+    """Cells of the column of names: a longer one is cut before its value, never against it."""
+    return max(FIELD_CELLS, min(MOST_FIELD_CELLS, max((len(name) + 1 for name in names), default=0)))
+
+
 def field_lines(
     before: Mapping[str, Any],
     after: Mapping[str, Any],
@@ -408,10 +413,11 @@ def field_lines(
     names: Mapping[str, str] | None = None,
 ) -> list[Content]:
     """Field by field from `before` to `after`; long values word by word, links by the words of their memories."""
-    room = max(8, (width - FIELD_CELLS - 10) // 2)
     links, linked = _links(before, after, width, glyphs, names or {})
     lines: list[Content] = []
     fields = [name for name in dict.fromkeys((*before, *after)) if name not in linked]
+    cells = _field_cells(fields)
+    room = max(8, (width - cells - 10) // 2)
     beside = [name for name in fields if name in _BESIDE] if len(fields) + len(links) > 1 else []
     fields = [name for name in fields if name not in beside]
     follow = [name for name in fields if name in _LAYERS and _follows(after.get(name), after.get("text"))]
@@ -429,14 +435,14 @@ def field_lines(
             else:
                 lines += _block(difference(str(old), str(new), glyphs), width, glyphs, most)
             continue
-        whole = max(8, width - FIELD_CELLS - 10)
+        whole = max(8, width - cells - 10)
         was, now = value_words(old, name), value_words(new, name)
         if cell_len(was) + cell_len(now) > whole:
             was, now = crop(was, room, glyphs.ellipsis), crop(now, room, glyphs.ellipsis)
         lines.append(
             Content.assemble(
                 "     ",
-                (fit(one_line(name), FIELD_CELLS, glyphs.ellipsis), "$dim"),
+                (f"{fit(one_line(name), cells - 1, glyphs.ellipsis)} ", "$dim"),
                 (was, "$delta-down"),
                 (f" {glyphs.forth} ", "$dim"),
                 (now, "$delta-up"),
@@ -549,9 +555,10 @@ def conflict_lines(conflict: Conflict, width: int, glyphs: Glyphs) -> list[Conte
     """What stands in the way of one memory, and where fields are in dispute: before, mine, theirs."""
     text = f" {one_line(conflict.id)[:8]}  {one_line(conflict.sentence)}"
     lines = [Content.styled(crop(text, width - 1, glyphs.ellipsis), "$foreground")]
+    cells = _field_cells([field.field for field in conflict.fields])
     for field in conflict.fields:
         for name, value in (("before", field.before), ("mine", field.mine), ("theirs", field.theirs)):
-            first = fit(one_line(field.field), FIELD_CELLS) if name == "before" else " " * FIELD_CELLS
+            first = f"{fit(one_line(field.field), cells - 1)} " if name == "before" else " " * cells
             line = f"   {first}{name:<8}{value_words(value, field.field)}"
             style = "$foreground" if name == "theirs" else "$dim"
             lines.append(Content.styled(crop(line, width - 1, glyphs.ellipsis), style))
