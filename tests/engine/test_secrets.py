@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine.core.secrets import MARK, NOT_RECOGNISED, find_secrets, forms, kinds, mask, veiled
+from memtui.engine.core.secrets import MARK, NOT_RECOGNISED, _rules, find_secrets, forms, kinds, mask, veiled
 from memtui.tui.dialogs.change_preview_view import difference, value_words
 from memtui.tui.paint.glyphs import UNICODE
 from tests.cli.every_command import call
@@ -318,3 +318,41 @@ def test_a_password_is_found_in_the_words_of_its_language(text: str) -> None:
 )
 def test_who_speaks_of_a_password_does_not_tell_it(text: str) -> None:
     assert mask(text) == (text, 0)
+
+
+def _planted(seed: int) -> str:
+    """A long text with a secret of each shape in it, some of them across the borders of its pieces."""
+    dice = random.Random(seed)
+    parts: list[str] = []
+    for at, shape in enumerate(SHAPES * 2):
+        parts.append("the store keeps é " * dice.randrange(20, 60) if at % 7 else "kept " * 300)
+        parts.append(
+            dice.choice(
+                (f"({sample(*shape, at)}) ", "password: hunter2-hunter ", "PIN is 4711, ", "x" * 3_000)
+            )
+        )
+    return "".join(parts)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_long_text_has_the_secrets_that_its_patterns_find_in_the_whole_of_it(seed: int) -> None:
+    text = _planted(seed)
+    whole: list[tuple[int, int]] = []
+    for _, form in _rules():
+        for match in form.pattern.finditer(text):
+            start, end = match.span(match.lastgroup or 0)
+            if not any(a < end and start < b for a, b in whole):
+                whole.append((start, end))
+    assert len(text) > 60_000
+    assert len(whole) > len(SHAPES) // 2
+    assert [(each.start, each.end) for each in find_secrets(text)] == sorted(whole)
+    masked, count = mask(text)
+    assert (count, masked.count(MARK)) == (len(whole), len(whole))
+
+
+def test_a_secret_longer_than_a_piece_is_found_whole() -> None:
+    block = "-----BEGIN PRIVATE KEY-----\n" + "MIIEvQ" * 9_000 + "\n-----END PRIVATE KEY-----"
+    text = f"{'before ' * 2_000}{block}{' behind' * 2_000}"
+    assert [text[each.start : each.end] for each in find_secrets(text)] == [block]
+    chain = "sk-" * 20_000
+    assert [(each.start, each.end) for each in find_secrets(f"it is {chain} there")] == [(6, 6 + len(chain))]

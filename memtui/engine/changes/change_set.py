@@ -307,6 +307,9 @@ _PIECE = 40
 _NAMED = 2
 """Memories that are named where there are several."""
 
+_LOOKED_AT = 4_096
+"""Characters of a text of which a line is made: a secret that this cuts is far behind what the line shows."""
+
 
 def subject_of(changes: Sequence[Change]) -> str:
     """One line on what `changes` are about; secrets in it are named by their kind. Empty for no change."""
@@ -353,7 +356,7 @@ def _replaced(before: str, after: str) -> str:
 
 def _title(change: Change) -> str:
     text = change.title or change.after.get("text") or change.before.get("text") or change.id
-    return one_line(veiled(str(text)))
+    return one_line(veiled(str(text).lstrip()[:_LOOKED_AT]))
 
 
 def _value(side: Mapping[str, Any], name: str) -> str:

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
-from memtui.engine.core.hints import Hints
+from memtui.engine.core.hints import Hints, found_in, pieces
 from memtui.engine.core.javascript import LINE, LINE_START, SPACE, trim, utf16_len
 from memtui.engine.core.order_rules import hints, patterns
 
@@ -17,15 +17,17 @@ def instruction_like(text: str) -> str | None:
     English, German, French, Spanish, Chinese and Japanese; see `order_rules`. A transcript line such as
     "Assistant: ..." counts: memories are no chats.
     """
-    lower = text.lower()
-    there = _hints().found_in(lower)
-    if not there:
-        return None
-    by_hint, all_patterns = _by_hint(), patterns()
-    for number in sorted({number for hint in there for number in by_hint[hint]}):
-        if all_patterns[number].pattern.search(text):
-            return all_patterns[number].rule
-    return None
+    by_hint, known = _by_hint(), patterns()
+    first = len(known)
+    for piece in pieces(text):
+        there = _hints().found_in(piece.lower)
+        for number in sorted({number for hint in there for number in by_hint[hint]}):
+            if number >= first:
+                break
+            if found_in(known[number].wording, text, piece):
+                first = number
+                break
+    return known[first].rule if first < len(known) else None
 
 
 @cache
@@ -38,7 +40,7 @@ def _by_hint() -> dict[str, tuple[int, ...]]:
     """The numbers of the patterns that a hint belongs to."""
     found: dict[str, list[int]] = {}
     for number, each in enumerate(patterns()):
-        for hint in each.hints:
+        for hint in each.wording.hints:
             found.setdefault(hint, []).append(number)
     return {hint: tuple(numbers) for hint, numbers in found.items()}
 

@@ -1,14 +1,24 @@
-"""Which of many short texts stand in another: looked for by its words, as most texts hold none of them."""
+"""Which of many short texts stand in another: looked for by its words, as most texts hold none of them.
+
+And what a pattern's matches need, so that a text without it need not be searched; and a long text in pieces, so that
+a pattern searches only those that have it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
+from re import _constants, _parser  # type: ignore[attr-defined]
+from typing import Any, NamedTuple
 
 _LONG = 600
-"""Characters of a text from which on each hint is looked for by itself."""
+"""Characters of a text from which on its words are looked at once each, and only where few of them are new."""
 
 _KEPT = 16_384
 """Words whose hints are kept; then they are forgotten together."""
+
+_NEW_WORDS, _LONGEST_WORD = 100, 64
+"""A text with more new words, or a longer one, is quicker searched for each hint."""
 
 
 class Hints:
@@ -27,11 +37,17 @@ class Hints:
         """The hints that stand in a text in lower case."""
         if not lower.isascii():
             return [hint for hint in self._all if hint in lower]
-        if len(lower) > _LONG or not self._by_word:
-            return [hint for hint in self._plain if hint in lower]
         known = self._of
+        words: Iterable[str] = lower.split(" ")
+        if len(lower) > _LONG:
+            words = set(words)
+            new = words - known.keys()
+            if len(new) > _NEW_WORDS or any(len(word) > _LONGEST_WORD for word in new):
+                return [hint for hint in self._plain if hint in lower]
+        if not self._by_word:
+            return [hint for hint in self._plain if hint in lower]
         found: list[str] = []
-        for word in lower.split(" "):
+        for word in words:
             begun = known.get(word)
             if begun is None:
                 begun = self._looked_at(word)
@@ -56,3 +72,170 @@ class Hints:
 
 def _may_begin(hint: str, spaced: str, at: int) -> bool:
     return hint.startswith(spaced[at:]) if len(hint) > len(spaced) - at else spaced.startswith(hint, at)
+
+
+# What a text must have in it for a pattern to match, read off the pattern itself.
+
+_LONG_ENOUGH = 5
+"""A hint of so many letters is rare in other texts; more of them make it hardly rarer."""
+
+_FEW = 4
+"""Characters of a set that are told apart at a beginning."""
+
+
+class HintedPattern(NamedTuple):
+    """A pattern; texts of which one stands in each match, and with which each begins, all in lower case.
+
+    `begins` is empty where a match may begin with anything.
+    """
+
+    pattern: re.Pattern[str]
+    hints: tuple[str, ...]
+    begins: tuple[str, ...]
+
+
+def hinted(pattern: str, flags: int = 0) -> HintedPattern:
+    """A pattern with what it needs. Raises ValueError for one that needs nothing."""
+    parsed = _parser.parse(pattern, flags)
+    hints, begins = _needed(parsed), _begun(list(parsed))
+    if not hints:
+        raise ValueError(f"nothing is needed by {pattern}")
+    known = () if "" in begins else tuple(sorted(begins))
+    return HintedPattern(re.compile(pattern, flags), tuple(sorted(hints)), known)
+
+
+def _needed(parsed: Any) -> frozenset[str]:
+    """The best choice among the parts of a sequence, each of which has to be there; empty where none is."""
+    choices: list[frozenset[str]] = []
+    run = ""
+    for kind, value in [*parsed, (None, None)]:
+        if kind is _constants.LITERAL:
+            run += chr(value).lower()
+            continue
+        if run:
+            choices.append(frozenset((run,)))
+            run = ""
+        choices.append(_needed_part(kind, value))
+    return max((each for each in choices if each), key=_worth, default=frozenset())
+
+
+def _needed_part(kind: Any, value: Any) -> frozenset[str]:
+    if kind is _constants.SUBPATTERN:
+        return _needed(value[3])
+    if kind is _constants.BRANCH:
+        parts = [_needed(each) for each in value[1]]
+        return frozenset().union(*parts) if all(parts) else frozenset()
+    if kind is _constants.MAX_REPEAT and value[0] >= 1:
+        return _needed(value[2])
+    if kind is _constants.ASSERT:
+        return _needed(value[1])
+    return frozenset()
+
+
+def _worth(texts: frozenset[str]) -> tuple[int, int]:
+    """Long texts in few ways are rarest; a text in another script counts double."""
+    shortest = min(sum(1 if each.isascii() else 2 for each in text) for text in texts)
+    return min(shortest, _LONG_ENOUGH), -len(texts)
+
+
+def _begun(parsed: list[Any]) -> set[str]:
+    """What a match of a sequence begins with: one of these; "" stands for anything."""
+    begins = {""}
+    for at, (kind, value) in enumerate(parsed):
+        if kind is _constants.LITERAL:
+            begins = {begin + chr(value).lower() for begin in begins}
+        elif kind is _constants.IN and _few(value):
+            begins = {begin + chr(each).lower() for begin in begins for _, each in value}
+        elif kind not in (_constants.AT, _constants.ASSERT, _constants.ASSERT_NOT):  # those take no character
+            ends = _begun_part(kind, value, parsed[at + 1 :])
+            return {begin + end for begin in begins for end in ends}
+    return begins
+
+
+def _few(several: list[Any]) -> bool:
+    return len(several) <= _FEW and all(kind is _constants.LITERAL for kind, _ in several)
+
+
+def _begun_part(kind: Any, value: Any, rest: list[Any]) -> set[str]:
+    if kind is _constants.SUBPATTERN:
+        return _begun([*value[3], *rest])
+    if kind is _constants.BRANCH:
+        return set().union(*(_begun(list(each)) for each in value[1]))
+    if kind in (_constants.MAX_REPEAT, _constants.MIN_REPEAT):
+        part = _begun(list(value[2]))
+        return part if value[0] else part | _begun(rest)
+    return {""}
+
+
+# Long texts a piece at a time: megabytes cost what the pieces cost that have something in them.
+
+_PIECE, _BEYOND = 8_192, 2_048
+
+_SHORT = 600
+"""Characters up to which a search costs less than looking for where its matches may begin."""
+
+
+class Piece(NamedTuple):
+    """Where matches begin, from `start` up to `stop`; how far they are followed; all of that in lower case."""
+
+    start: int
+    stop: int
+    limit: int
+    lower: str
+
+
+def pieces(text: str) -> Iterator[Piece]:
+    """`text` in pieces; a short one is one piece."""
+    size = len(text) if len(text) <= _PIECE + _BEYOND else _PIECE
+    for start in range(0, len(text), max(size, 1)):
+        stop = min(start + size, len(text))
+        limit = min(stop + _BEYOND, len(text))
+        yield Piece(start, stop, limit, text[start:limit].lower())
+
+
+def matches(hinted: HintedPattern, text: str, among: Iterable[Piece]) -> Iterator[re.Match[str]]:
+    """The matches of a pattern that begin in some pieces of `text`, whole, however far they go on; none in another.
+
+    Of a text in several pieces, one that needs more than `_BEYOND` characters to be told from none is not found.
+    """
+    pattern, at = hinted.pattern, 0
+    for piece in among:
+        if not any(hint in piece.lower for hint in hinted.hints):
+            continue
+        if len(text) <= _SHORT:
+            yield from pattern.finditer(text)
+            return
+        for start in _starts(hinted, text, piece):
+            if start < at:
+                continue
+            match = pattern.match(text, start)
+            if match is not None:
+                at = max(match.end(), start + 1)
+                yield match
+
+
+def found_in(hinted: HintedPattern, text: str, piece: Piece) -> bool:
+    """Whether a pattern whose hints stand in a piece of `text` has a match that begins there."""
+    if len(text) <= _SHORT:
+        return hinted.pattern.search(text) is not None
+    return any(hinted.pattern.match(text, start) for start in _starts(hinted, text, piece))
+
+
+def _starts(hinted: HintedPattern, text: str, piece: Piece) -> Iterator[int]:
+    """Where matches may begin in a piece, ascending."""
+    if hinted.begins and len(piece.lower) == piece.limit - piece.start:
+        places: set[int] = set()
+        for begin in hinted.begins:
+            place = piece.lower.find(begin)
+            while 0 <= place < piece.stop - piece.start:
+                places.add(piece.start + place)
+                place = piece.lower.find(begin, place + 1)
+        yield from sorted(places)
+        return
+    start = piece.start
+    while start < piece.stop:
+        match = hinted.pattern.search(text, start, piece.limit)
+        if match is None or match.start() >= piece.stop:
+            return
+        yield match.start()
+        start = max(match.end(), match.start() + 1)

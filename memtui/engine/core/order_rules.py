@@ -10,16 +10,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache
-from re import _constants, _parser  # type: ignore[attr-defined]
-from typing import Any
 
+from memtui.engine.core.hints import HintedPattern, hinted
 from memtui.engine.core.order_grammar import GRAMMAR
 
 LANGUAGES = ("English", "German", "French", "Spanish", "Chinese", "Japanese")
 """The languages whose wordings are known."""
-
-_LONG_ENOUGH = 5
-"""A hint of so many letters is rare in other texts; more of them make it hardly rarer."""
 
 _FLAGS = re.I | re.S
 
@@ -285,66 +281,21 @@ RULES: tuple[tuple[str, tuple[str, ...]], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class OrderPattern:
-    """One way to give an order: every text that `pattern` matches has one of `hints` in lower case."""
+    """One way to give an order."""
 
     rule: str
-    hints: tuple[str, ...]
-    pattern: re.Pattern[str]
+    wording: HintedPattern
 
 
 @cache
 def patterns() -> tuple[OrderPattern, ...]:
     """All patterns in order, compiled when they are first asked for."""
     return tuple(
-        OrderPattern(name, hints_of(each), re.compile(each, _FLAGS))
-        for name, several in (*RULES, *GRAMMAR)
-        for each in several
+        OrderPattern(name, hinted(each, _FLAGS)) for name, several in (*RULES, *GRAMMAR) for each in several
     )
 
 
 @cache
 def hints() -> tuple[str, ...]:
     """One of these is in every text that any pattern matches, in lower case: looking for them is far faster."""
-    return tuple(dict.fromkeys(hint for each in patterns() for hint in each.hints))
-
-
-def hints_of(pattern: str) -> tuple[str, ...]:
-    """Texts of which one stands in everything that `pattern` matches, as long as can be; in lower case."""
-    found = _needed(_parser.parse(pattern, _FLAGS))
-    if not found:
-        raise ValueError(f"nothing is needed by {pattern}")
-    return tuple(sorted(found))
-
-
-def _needed(parsed: Any) -> frozenset[str]:
-    """The best choice among the parts of a sequence, each of which has to be there; empty where none is."""
-    choices: list[frozenset[str]] = []
-    run = ""
-    for kind, value in [*parsed, (None, None)]:
-        if kind is _constants.LITERAL:
-            run += chr(value).lower()
-            continue
-        if run:
-            choices.append(frozenset((run,)))
-            run = ""
-        choices.append(_needed_part(kind, value))
-    return max((each for each in choices if each), key=_worth, default=frozenset())
-
-
-def _needed_part(kind: Any, value: Any) -> frozenset[str]:
-    if kind is _constants.SUBPATTERN:
-        return _needed(value[3])
-    if kind is _constants.BRANCH:
-        parts = [_needed(each) for each in value[1]]
-        return frozenset().union(*parts) if all(parts) else frozenset()
-    if kind is _constants.MAX_REPEAT and value[0] >= 1:
-        return _needed(value[2])
-    if kind is _constants.ASSERT:
-        return _needed(value[1])
-    return frozenset()
-
-
-def _worth(texts: frozenset[str]) -> tuple[int, int]:
-    """Long texts in few ways are rarest; a text in another script counts double."""
-    shortest = min(sum(1 if each.isascii() else 2 for each in text) for text in texts)
-    return min(shortest, _LONG_ENOUGH), -len(texts)
+    return tuple(dict.fromkeys(hint for each in patterns() for hint in each.wording.hints))

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
 from memtui.engine.core import text as plain
+from memtui.engine.core.hints import HintedPattern, hinted, matches, pieces
 
 MARK = "[REDACTED]"
 
@@ -217,29 +220,35 @@ _FORMS: tuple[tuple[str, str], ...] = (
 
 
 @cache
-def _rules() -> tuple[tuple[str, re.Pattern[str]], ...]:
+def _rules() -> tuple[tuple[str, HintedPattern], ...]:
     """Compiled when the first text is worth a look: that takes longer than the first frame has."""
-    return tuple((kind, re.compile(form)) for kind, form in _FORMS)
+    return tuple((kind, hinted(form)) for kind, form in _FORMS)
 
 
 def find_secrets(text: str) -> tuple[Secret, ...]:
     """The secrets in `text`, in order, none inside another; already masked ones are none."""
-    if not may_hold_secrets(text):
+    worth = [piece for piece in pieces(text) if _may_hold(text[piece.start : piece.limit], piece.lower)]
+    if not worth:
         return ()
-    found: list[Secret] = []
-    for kind, pattern in _rules():
-        for match in pattern.finditer(text):
+    found: list[tuple[int, int, str]] = []
+    for kind, form in _rules():
+        for match in matches(form, text, worth):
             part = match.lastgroup or 0  # the only group with a name that has met something
             start, end = match.span(part)
-            if MASKED.search(text, start, end) or any(s.start < end and start < s.end for s in found):
-                continue
-            found.append(Secret(kind, start, end))
-    return tuple(sorted(found, key=lambda secret: secret.start))
+            at = bisect(found, (start, end, ""))
+            before = at > 0 and found[at - 1][1] > start
+            behind = at < len(found) and found[at][0] < end
+            if not (before or behind or MASKED.search(text, start, end)):
+                found.insert(at, (start, end, kind))
+    return tuple(Secret(kind, start, end) for start, end, kind in found)
 
 
 def may_hold_secrets(text: str) -> bool:
     """Whether `text` is worth a look; False is certain."""
-    lower = text.lower()
+    return _may_hold(text, text.lower())
+
+
+def _may_hold(text: str, lower: str) -> bool:
     for sign, hints in _HINTS_BY_SIGN:
         if sign not in lower:
             continue
@@ -290,17 +299,22 @@ def forms() -> dict[str, tuple[str, ...]]:
 
 def veiled(text: str) -> str:
     """Return `text` with the kind of each secret in its place: a preview of a mask that shows no secret."""
-    for secret in reversed(find_secrets(text)):
-        text = f"{text[: secret.start]}[{secret.kind}]{text[secret.end :]}"
-    return text
+    return _replaced(text, find_secrets(text), lambda secret: f"[{secret.kind}]")
 
 
 def mask(text: str) -> tuple[str, int]:
     """`text` with each secret replaced by `MARK`, and how many there were."""
     secrets = find_secrets(text)
-    for secret in reversed(secrets):
-        text = text[: secret.start] + MARK + text[secret.end :]
-    return text, len(secrets)
+    return _replaced(text, secrets, lambda _: MARK), len(secrets)
+
+
+def _replaced(text: str, secrets: tuple[Secret, ...], by: Callable[[Secret], str]) -> str:
+    """`text` with something else in the place of each secret, put together in one go."""
+    parts, at = [], 0
+    for secret in secrets:
+        parts += [text[at : secret.start], by(secret)]
+        at = secret.end
+    return "".join([*parts, text[at:]]) if parts else text
 
 
 def is_masked(text: str) -> bool:
