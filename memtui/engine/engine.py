@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from memtui.engine.providers.embedder import Embedder, NoEmbedder
     from memtui.engine.providers.embedding_services import EmbeddingSettings
     from memtui.engine.recall.context import RecallContext
-    from memtui.engine.recall.recipes.memtui.token_vectors import TokenReader
+    from memtui.engine.recall.recipes.memtui.token_vectors import TokensAtHand
     from memtui.engine.recall.record import Trace
     from memtui.engine.recall.trace import OnStage
     from memtui.engine.store.table import Store
@@ -169,27 +169,12 @@ class Engine:
         place = self.state_place
         return None if place is None else place / "tokens"
 
-    def _tokens(self) -> TokenReader | None:
-        """The store's token vectors with their model; None where none were made."""
-        place = self.token_place
-        if place is None or not place.is_dir():
-            return None
-        from memtui.engine.providers.token_model import TokenModel
-        from memtui.engine.recall.recipes.memtui.token_vectors import TokenReader
-        from memtui.engine.store.token_table import open_token_table
+    @cached_property
+    def _tokens(self) -> TokensAtHand:
+        """The store's token vectors with their model."""
+        from memtui.engine.recall.recipes.memtui.token_vectors import TokensAtHand
 
-        table = open_token_table(place)
-        if table is None:
-            return None
-        model = TokenModel(Path(table.info.folder))
-        if model.name != table.info.model:
-            from memtui.engine.core.errors import EmbeddingError
-
-            raise EmbeddingError(
-                f"the model in {model.folder} is another one than the token vectors were made with",
-                fix="Make them again: memtui context build.",
-            )
-        return TokenReader(table, model)
+        return TokensAtHand(self.token_place)
 
     @property
     def is_remote(self) -> bool:

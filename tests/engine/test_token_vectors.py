@@ -27,6 +27,7 @@ from memtui.engine.core.errors import EmbeddingError
 from memtui.engine.providers.token_model import TokenModel
 from memtui.engine.recall.recipes.memtui.settings import UNCOVERED, fitted, fitted_read, resolve_own
 from memtui.engine.recall.recipes.memtui.token_vectors import best_cosines, in_bytes, shortened
+from memtui.engine.store.token_table import KeptTokens, TokenTable, open_token_table
 from memtui.engine.token_vectors import build, remove, status
 from memtui.engine.transfer import ImportRequest, ImportResult, plan_import, run_import
 from memtui.paths import state_dir
@@ -217,6 +218,63 @@ def test_a_model_that_went_or_changed_is_a_warning_and_the_recall_goes_on(
         assert trace.results
         assert read_stage(trace) is None
         assert any("token vectors were not compared" in each for each in trace.warnings)
+
+
+def test_the_table_is_opened_once_and_again_when_it_was_made_anew(
+    engine: Engine, model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Settings and recall look at it; what another engine wrote since is seen."""
+    opened: list[Path] = []
+
+    def counted(folder: Path) -> TokenTable | None:
+        opened.append(folder)
+        return open_token_table(folder)
+
+    monkeypatch.setattr("memtui.engine.recall.recipes.memtui.token_vectors.open_token_table", counted)
+    build(engine, model)
+    request = RecallRequest(query="whose vessel", recipe="memtui")
+    for _ in range(2):
+        assert explain.settings(engine, request)[0]["memtui"]["tokenWeight"]
+        assert read_stage(ask(engine, "whose vessel")) is not None
+    assert len(opened) == 1
+    other = open_token_table(opened[0])
+    assert other is not None
+    other.remove(["m1"])
+    changed = read_stage(ask(engine, "whose vessel"))
+    assert changed is not None
+    assert changed["fresh"] == 1
+    build(engine, make_model(model.with_name("another"), " ".join(TEXTS).split(), SAME, seed=2))
+    anew = read_stage(ask(engine, "whose vessel"))
+    assert anew is not None
+    assert anew["fresh"] == 0
+    assert len(opened) == 2
+
+
+def test_what_was_read_of_the_table_is_remembered_and_never_outlives_a_change(
+    engine: Engine, model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Read at once where it is small, else as it is asked for; remembered no further than the bound."""
+    build(engine, model)
+    assert engine.token_place is not None
+    small, large = (open_token_table(engine.token_place) for _ in range(2))
+    assert small is not None
+    assert large is not None
+    ids = [f"m{at}" for at in range(len(TEXTS))]
+    whole = small.read(ids)
+    monkeypatch.setattr("memtui.engine.store.token_table.MOST_BYTES", 1)
+    for _ in range(2):
+        for each in ids:
+            assert np.array_equal(large.read([each])[each].matrix, whole[each].matrix)
+    changed = KeptTokens(b"k" * 16, whole["m0"].matrix)
+    for table in (small, large):
+        table.catch_up()
+        table.put({"m1": changed})
+        assert table.read(["m1", "m0"])["m1"].key == changed.key
+        table.remove(["m1"])
+        assert "m1" not in table.read(["m1"])
+        table.put({"m1": whole["m1"]})
+    small.catch_up()
+    assert small.read(["m1", "nobody"]).keys() == {"m1"}
 
 
 def test_removed_is_as_never_made(engine: Engine, model: Path) -> None:

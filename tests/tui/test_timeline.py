@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib import import_module
 from itertools import pairwise
+from pkgutil import walk_packages
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memtui.engine import StageSummary
-from memtui.tui.paint.glyphs import ASCII, UNICODE
+from memtui.engine.recall import recipes
+from memtui.engine.recall.pipeline import StageSpec
+from memtui.engine.recall.recipes.memtui.recipe import SEARCHES, Stage
+from memtui.tui.paint.glyphs import ASCII, UNICODE, Glyphs
 from memtui.tui.paint.timeline import StageTiming, columns, millis, stage_row, took, total
 from memtui.tui.trace import stages as account
 from tests.tui.traces import EMBED, STAGES, made
@@ -23,12 +28,12 @@ def painted(width: int = 48, **options: object) -> list[str]:
 
 def test_one_row_a_stage_time_from_left_to_right() -> None:
     assert painted() == [
-        " embed        ██▎                            9  ",
-        " vector         ███▉            267    20   14  ",
-        " bm25           ███▍            267     9   12  ",
-        " fusion            █             23    23   <1  ",
-        " min + window      █             23    12   <1  ",
-        " rerank            ████████▉     12    12   31  ",
+        " embed         ██▏                           9  ",
+        " vector          ███▌           267    20   14  ",
+        " bm25            ███            267     9   12  ",
+        " fusion             ▌            23    23   <1  ",
+        " min + window       ▌            23    12   <1  ",
+        " rerank             ███████▉     12    12   31  ",
         " length                    █     12    12   <1  ",
         " decay                     █     12    12   <1  ",
         " hard cutoff               █     12     7    0  ",
@@ -123,3 +128,32 @@ def test_durations_take_at_most_four_characters(ms: float, text: str) -> None:
 )
 def test_a_duration_by_itself_has_one_unit(ms: float, text: str) -> None:
     assert took(ms) == text
+
+
+def every_title() -> dict[str, str]:
+    """The title as it is painted of every stage of every recipe, and of those that share a row."""
+    found: dict[str, str] = {}
+    for module in walk_packages(recipes.__path__, f"{recipes.__name__}."):
+        for value in vars(import_module(module.name)).values():
+            for each in value if isinstance(value, tuple | list) else [value]:
+                if isinstance(each, Stage | StageSpec):
+                    summary = StageSummary(each.name, each.title, each.kind, 9, 9, 1.0)
+                    found[account.stage_title(summary)] = each.name
+    for names, title in account._MERGED:
+        found[f"{title} x{len(names)}" if title == "boosts" else title] = names[0]
+    others = (*SEARCHES.values(), "embed", "survey", "fetch vectors", "ask reranker")
+    return found | dict(zip(others, others, strict=True))
+
+
+@pytest.mark.parametrize("width", [30, 40, 48, 120])
+@pytest.mark.parametrize("glyphs", [UNICODE, ASCII])
+def test_no_title_touches_its_bar_and_none_is_cut(width: int, glyphs: Glyphs) -> None:
+    titles = every_title()
+    assert {"token vectors", "word by word", "adaptive gate", "length"} <= titles.keys()
+    for title in (*titles, "a title of many words"):
+        lap = StageTiming(title, 0.0, 9.0, 9, 9, "$stage-fuse", warn=True)
+        row = stage_row(lap, 9.0, width, glyphs).plain
+        bar = row.index(glyphs.blocks[-1])
+        assert row[bar - 1] == " ", row
+        assert len(row) == width
+        assert title not in titles or title in row, f"{title} has no room"

@@ -73,6 +73,17 @@ def _load(folder: Path) -> _Weights:
 
 
 @lru_cache(maxsize=2)
+def _lengths(folder: Path) -> NDArray[np.float32]:
+    import numpy as np
+
+    matrix = _load(folder).matrix
+    squares = [np.square(part, dtype=np.int32).sum(axis=1) for part in np.array_split(matrix, 32)]
+    found: NDArray[np.float32] = np.sqrt(np.concatenate(squares)).astype(np.float32)
+    found.setflags(write=False)
+    return found
+
+
+@lru_cache(maxsize=2)
 def _beginnings(folder: Path) -> tuple[str, ...]:
     pieces: dict[str, int] = _load(folder).tokenizer.get_vocab()
     return tuple(piece for piece in pieces if not piece.startswith(("##", "[")))
@@ -151,6 +162,10 @@ class StaticEmbedder:
         import numpy as np
 
         return _load(self._folder).matrix[ids].astype(np.float32)
+
+    def piece_lengths(self, ids: NDArray[np.int32]) -> NDArray[np.float32]:
+        """The lengths of `piece_vectors`, [len(ids)]."""
+        return _lengths(self._folder)[ids]
 
     def token_vectors(self, text: str) -> TokenVectors:
         """The known word pieces of `text` with their places and vectors, of its first 512 pieces."""

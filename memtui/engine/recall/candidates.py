@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -61,8 +62,7 @@ Floats = np.ndarray[Any, np.dtype[np.float64]]
 Ints = np.ndarray[Any, np.dtype[np.int64]]
 
 
-@dataclass(frozen=True)
-class Hit:
+class Hit(NamedTuple):
     """One lane's finding: its 1-based rank there, its score, and what the score was made from."""
 
     row: CandidateRow
@@ -71,11 +71,10 @@ class Hit:
     raw: float | None
     """Cosine distance (vector lane) or raw BM25 (keyword lane); None for substring and recorded hits."""
     rule: str
-    inputs: Mapping[str, Any] = field(default_factory=dict)
+    inputs: Mapping[str, Any] = MappingProxyType({})
 
 
-@dataclass(frozen=True)
-class DroppedHit:
+class DroppedHit(NamedTuple):
     """A row that a lane found and did not deliver: the gate, the score it had, the limit it missed."""
 
     row: CandidateRow
@@ -99,6 +98,11 @@ class CandidatePool:
     def n(self) -> int:
         """Number of candidates."""
         return len(self.rows)
+
+    @cached_property
+    def place(self) -> Mapping[str, int]:
+        """The index of each candidate by its id."""
+        return {row.id: index for index, row in enumerate(self.rows)}
 
     def alike(self, dims: int, members: Sequence[int]) -> Floats:
         """[n, n] cosines of the candidates `members`, whose vectors have `dims` numbers."""

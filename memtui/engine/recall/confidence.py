@@ -202,7 +202,7 @@ def confidence(trace: Trace) -> Confidence | None:
     pieces = inputs["cosines"]
     if "before" in inputs:
         pieces = np.fmax(pieces, settings["contextWeight"] * inputs["before"])
-    place = {row.id: at for at, row in enumerate(trace.pool.rows)}
+    place = trace.pool.place
     words = words_in_pieces(late.outcome.params["pieces"])
     met = {
         each: float(known(pieces[place[each]], weights, words) @ weights / weights.sum())

@@ -94,6 +94,9 @@ Embed = Callable[[str], "np.ndarray[Any, np.dtype[np.float32]]"]
 
 T = TypeVar("T")
 
+_NEVER: Any = object()
+"""Stands for an answer that nobody has given."""
+
 
 class NotCached(Exception):  # noqa: N818 - an outcome: the answer is not at hand
     """A recall that may ask nothing needs an answer that it was never given; `what` names it."""
@@ -196,17 +199,19 @@ class IoCache:
 
     def asked(self, key: Hashable, what: str, ask: Callable[[], T]) -> T:
         """The answer to `key`: remembered, else asked for now; `what` says it in words."""
-        if key not in self._answers.by_key:
+        told = self._answers.by_key.get(key, _NEVER)  # keys are large: looked up once
+        if told is _NEVER:
             if not self._live:
                 raise NotCached(what)
-            self._answers.by_key[key] = ask()
-        return cast(T, self._answers.by_key[key])
+            told = self._answers.by_key[key] = ask()
+        return cast(T, told)
 
     def made(self, key: Hashable, make: Callable[[], T]) -> T:
         """What `make` works out without asking anybody, made once for each `key`."""
-        if key not in self._answers.by_key:
-            self._answers.by_key[key] = make()
-        return cast(T, self._answers.by_key[key])
+        told = self._answers.by_key.get(key, _NEVER)
+        if told is _NEVER:
+            told = self._answers.by_key[key] = make()
+        return cast(T, told)
 
     def far_vectors_read(self) -> int:
         """How many vectors each search by meaning had to fetch from object storage; 0 where an index led it.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -40,7 +39,7 @@ def pool_of(
         for hit in lane.hits:
             index = index_of(hit.row)
             if index not in hits:
-                hits[index] = hit if rows[index] is hit.row else replace(hit, row=rows[index])
+                hits[index] = hit if rows[index] is hit.row else hit._replace(row=rows[index])
         by_lane.append(hits)
     # What a lane dropped gets a place too: the trace tells of it, and Why not climbs its gates.
     for lane in (vector, bm25):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,8 +27,7 @@ class Ranking:
         return Ranking(self.order[np.argsort(-keys, kind="stable")], score)
 
 
-@dataclass(frozen=True)
-class Drop:
+class Drop(NamedTuple):
     """Why a candidate went no further: the gate's name, the value tested, the limit it missed."""
 
     reason: str

@@ -12,7 +12,8 @@ from memtui.tui.paint.cells import fit, right
 from memtui.tui.paint.glyphs import UNICODE, Glyphs
 from memtui.tui.paint.numbers import full, short
 
-TITLE_CELLS = 14
+TITLE_CELLS = 15
+"""Of them one for the mark before the title and one that keeps it from the bar."""
 
 COUNT_CELLS = 6
 
@@ -22,6 +23,9 @@ PAD_CELLS = 2
 """At the right end, so that the numbers stand under their headings in the panel's title."""
 
 MIN_TRACK = 6
+
+COUNTED = TITLE_CELLS + MIN_TRACK + 1 + 2 * COUNT_CELLS + MS_CELLS + PAD_CELLS
+"""So wide a row has room for the counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +67,14 @@ def took(ms: float) -> str:
 
 def columns(width: int) -> Content:
     """The headings of the columns on the right, to stand in the panel's title above them."""
-    return Content(f"{'in':>{COUNT_CELLS}}{'out':>{COUNT_CELLS}}{'ms':>{MS_CELLS}}" if width >= 40 else "ms")
+    return Content(
+        f"{'in':>{COUNT_CELLS}}{'out':>{COUNT_CELLS}}{'ms':>{MS_CELLS}}" if width >= COUNTED else "ms"
+    )
 
 
 def track_cells(width: int) -> int:
     """Cells that are left for time at this width of the row."""
-    counts = 2 * COUNT_CELLS if width >= 40 else 0
+    counts = 2 * COUNT_CELLS if width >= COUNTED else 0
     return max(MIN_TRACK, width - TITLE_CELLS - counts - MS_CELLS - 1 - PAD_CELLS)
 
 
@@ -77,21 +83,20 @@ def stage_row(lap: StageTiming, total_ms: float, width: int, glyphs: Glyphs = UN
     track = _track(lap, total_ms, track_cells(width), glyphs)
     quiet = lap.stale or lap.idle
     name_style = "$dim" if quiet else "$foreground"
+    title = fit(lap.title, TITLE_CELLS - 2, glyphs.ellipsis) + " "
     mark = (glyphs.warn, "bold $stale") if lap.warn and not lap.stale else " "
     if lap.idle:
-        return Content.assemble(
-            mark, (fit(lap.title, TITLE_CELLS - 1), "$dim"), (fit("not asked", width - TITLE_CELLS), "$dim")
-        )
+        return Content.assemble(mark, (title, "$dim"), (fit("not asked", width - TITLE_CELLS), "$dim"))
     cut = lap.n_in is not None and lap.n_out is not None and lap.n_out < lap.n_in
     counts: list[str | tuple[str, str]] = []
-    if width >= 40:
+    if width >= COUNTED:
         counts = [
             (right(_count(lap.n_in), COUNT_CELLS), "$dim"),
             (right(_count(lap.n_out), COUNT_CELLS), "$dim" if quiet or not cut else "$foreground"),
         ]
     return Content.assemble(
         mark,
-        (fit(lap.title, TITLE_CELLS - 1, glyphs.ellipsis), name_style),
+        (title, name_style),
         (track, "$faint" if quiet else lap.style),
         " ",
         *counts,

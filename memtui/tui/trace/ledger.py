@@ -215,9 +215,12 @@ def _met_line(word: WordMet, glyphs: Glyphs) -> Content:
         (fit(one_line(word.word), WORD_CELLS, glyphs.ellipsis), "$foreground"),
         (f" {glyphs.forth} ", "$dim"),
         (
-            fit(one_line(word.met) or ("said before" if word.before else "-"), WORD_CELLS, glyphs.ellipsis),
+            fit(
+                one_line(word.met) or ("said before" if word.before else "-"), WORD_CELLS - 1, glyphs.ellipsis
+            ),
             style,
         ),
+        " ",
         (padded_bar(word.cosine, BAR_CELLS, glyphs), style),
         (f" {score(word.cosine):>4}", style),
         (f"   decides {word.share:.0%}", "$dim"),

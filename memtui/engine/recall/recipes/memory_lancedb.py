@@ -58,7 +58,7 @@ def l2_lane(search: LaneSearch, query: Floats, agent: str) -> Lane:
     )
     params = {"limit": search.limit, "fetched": k, "found": len(hits), "by_agent": by_agent is not None}
     return Lane(
-        tuple(replace(hit, rank=rank) for rank, hit in enumerate(found, 1)), refused, "native", params=params
+        tuple(hit._replace(rank=rank) for rank, hit in enumerate(found, 1)), refused, "native", params=params
     )
 
 

@@ -151,7 +151,8 @@ def category_rows(stats: Stats, width: int, height: int, glyphs: Glyphs) -> list
     for category, count in stats.categories[: max(1, height)]:
         style = category_style(category)
         line = Content.assemble(
-            (fit(one_line(category or "(none)"), 14), style),
+            (fit(one_line(category or "(none)"), 13), style),
+            " ",
             (bar(count / top, strip, glyphs).ljust(strip), f"{style} 60%"),
             " ",
             (right(full(count), COUNT), "$foreground"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.core.errors import MemtuiError
@@ -114,7 +114,7 @@ def tier_lanes(
             failed.append(f"a search failed: {error}")
             hits = []
         stored |= {each.row.id: each for each, _ in hits}
-        lanes[name] = tuple(replace(hit, rank=rank) for rank, (_, hit) in enumerate(hits, 1))
+        lanes[name] = tuple(hit._replace(rank=rank) for rank, (_, hit) in enumerate(hits, 1))
     by_words_only = vector is None and recorded is None
     return TierLanes(
         scope, tuple(wanted), lanes["vector"], lanes["bm25"], stored, tuple(failed), by_words_only

@@ -122,7 +122,7 @@ def best_of(lanes: Sequence[Lane], most: int) -> Lane:
             if known is None or hit.score > known.score:
                 best[hit.row.id] = hit
     order = sorted(best.values(), key=lambda hit: -hit.score)[:most]
-    hits = tuple(replace(hit, rank=rank) for rank, hit in enumerate(order, 1))
+    hits = tuple(hit._replace(rank=rank) for rank, hit in enumerate(order, 1))
     dropped = {gone.row.id: gone for lane in lanes for gone in lane.dropped if gone.row.id not in best}
     warning = next((lane.warning for lane in lanes if lane.warning), "")
     via = next((lane.via for lane in lanes if lane.via), "")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,6 +16,7 @@ from memtui.engine.recall.recipes.memtui.question import CleanQuestion, DateSpan
 from memtui.engine.recall.recipes.memtui.settings import OwnSettings
 from memtui.engine.recall.recipes.memtui.survey import Around
 from memtui.engine.recall.recipes.memtui.token_vectors import TokenScores
+from memtui.engine.recall.rows import CandidateRow
 
 MILLISECONDS_A_DAY = 86_400_000
 
@@ -29,7 +31,8 @@ class Evidence:
     spans: tuple[DateSpan, ...]
     newest_wanted: str
     """The words by which the question asks for what is new; empty when it does not."""
-    vector: Floats | None
+    cosines: Floats
+    """Of each candidate's stored vector with the question's; NaN where one of them is not there."""
     settings: OwnSettings
     limit: int
     newest_ms: float
@@ -87,28 +90,31 @@ def stretch(raw: Floats) -> NormalizedScores:
     )
 
 
-def cosines(pool: CandidatePool, question: Floats | None) -> Floats:
+def cosines(
+    pool: CandidatePool, question: Floats | None, known: MutableMapping[CandidateRow, float]
+) -> Floats:
     """The cosine of the question with each candidate's stored vector; NaN where there is no usable one.
 
-    Candidates of recorded lanes without a question vector keep the score that was recorded.
+    `known` are those that were worked out before, and has all afterwards. Candidates of recorded lanes without a
+    question vector keep the score that was recorded.
     """
-    out = np.full(pool.n, np.nan)
     if question is None:
+        out = np.full(pool.n, np.nan)
         for index, hit in pool.vector.items():
             out[index] = hit.score
         return out
+    fresh = [row for row in pool.rows if row not in known]
+    known.update(dict.fromkeys(fresh, math.nan))
     norm = float(np.linalg.norm(question))
-    usable = [
-        at for at, row in enumerate(pool.rows) if row.vector is not None and len(row.vector) == len(question)
-    ]
-    if not usable or norm == 0:
-        return out
-    matrix = np.array([pool.rows[at].vector for at in usable], np.float64)
-    lengths = np.sqrt(row_products(matrix, matrix))
-    fits = (lengths > 0) & np.isfinite(lengths)
-    places = np.array(usable)[fits]
-    out[places] = row_products(matrix[fits], question) / (lengths[fits] * norm)
-    return out
+    usable = [row for row in fresh if row.vector is not None and len(row.vector) == len(question)]
+    if usable and norm > 0:
+        matrix = np.array([row.vector for row in usable], np.float64)
+        lengths = np.sqrt(row_products(matrix, matrix))
+        fits = (lengths > 0) & np.isfinite(lengths)
+        found = np.full(len(usable), np.nan)
+        found[fits] = row_products(matrix[fits], question) / (lengths[fits] * norm)
+        known.update(zip(usable, found.tolist(), strict=True))
+    return np.array([known[row] for row in pool.rows])
 
 
 # The stages of the recipe `memtui` in order, and running them over a pool.

@@ -13,7 +13,7 @@ from memtui.engine.core.text import counted
 from memtui.engine.providers.static_embedder import StaticEmbedder
 from memtui.engine.recall.candidates import CandidatePool, Floats, Hit
 from memtui.engine.recall.lanes import Lane
-from memtui.engine.recall.recipes.memtui.evidence import FOLLOWING, Evidence
+from memtui.engine.recall.recipes.memtui.evidence import FOLLOWING, Evidence, cosines
 from memtui.engine.recall.recipes.memtui.late_interaction import (
     WordScores,
     late_interaction,
@@ -26,7 +26,7 @@ from memtui.engine.recall.recipes.memtui.signals import signals, spoken
 from memtui.engine.recall.recipes.memtui.survey import Around, Survey
 from memtui.engine.recall.recipes.memtui.token_vectors import MemoryToRead, TokenReader, TokenScores
 from memtui.engine.recall.record import StageRecord
-from memtui.engine.recall.rows import CandidateRow
+from memtui.engine.recall.rows import ROWS_KEPT, CandidateRow
 
 FEW_FRESH = 20
 """So many token vectors made for one recall are not worth a word."""
@@ -58,12 +58,16 @@ class WorkedOut:
     """What one recall has worked out about memories, for when the same ones are candidates again."""
 
     placed: dict[CandidateRow, Placed] = field(default_factory=dict)
+    cosines: dict[CandidateRow, float] = field(default_factory=dict)
+    """Of their vectors with the question's."""
     met: dict[tuple[str, str], int] = field(default_factory=dict)
     """By (text, text before): the row of `compared`."""
     compared: WordScores | None = None
     """All that was compared so far."""
     read: dict[MemoryToRead, Floats] = field(default_factory=dict)
     """Rows of `TokenScores.cosines`."""
+    asked: TokenScores | None = None
+    """Of the memories that were compared last."""
     fresh: int = 0
     """Token vectors that were made for this recall."""
 
@@ -101,20 +105,21 @@ class CandidateGatherer:
                 rows.setdefault(gone.row.id, gone.row)
         return list(rows.values())
 
-    def hits(self, name: str, rows: Sequence[CandidateRow]) -> dict[int, Hit]:
-        """The hits of a search by their place in `rows`."""
-        place = {row.id: at for at, row in enumerate(rows)}
-        lane = self.lanes.get(name, Lane())
-        return {place[hit.row.id]: hit for hit in lane.hits}
+    def hits(self, name: str, place: Mapping[str, int]) -> dict[int, Hit]:
+        """The hits of a search by the place of their rows, which `place` tells by id."""
+        lane = self.lanes.get(name)
+        return {} if lane is None else {place[hit.row.id]: hit for hit in lane.hits}
 
-    def pool(self, rows: Sequence[CandidateRow]) -> CandidatePool:
+    def pool(self) -> CandidatePool:
         """The candidates as columns."""
-        vector, bm25 = self.hits("vector_ranked", rows), self.hits("bm25_ranked", rows)
+        rows = self.rows()
+        place = {row.id: at for at, row in enumerate(rows)}
+        vector, bm25 = self.hits("vector_ranked", place), self.hits("bm25_ranked", place)
         return CandidatePool(rows, vector, bm25, self.search.now_ms)
 
     def asked(self, pool: CandidatePool) -> tuple[Evidence, Sequence[str]]:
         """The evidence on each candidate; and why words were not compared, nothing when they were."""
-        by_identifier = self.hits("identifier_ranked", pool.rows)
+        by_identifier = self.hits("identifier_ranked", pool.place)
         past = pool.timestamp[pool.timestamp <= pool.now_ms]
         start = self.search.outside.clock()
         placed = self._placed(pool.rows)
@@ -128,7 +133,7 @@ class CandidateGatherer:
             identifiers=self.identifiers if by_identifier else (),
             spans=spans_named(self.question, self.known.years),
             newest_wanted=self._newest_wanted(),
-            vector=self.vector,
+            cosines=cosines(pool, self.vector, self.worked_out.cosines),
             settings=self.settings,
             limit=self.limit,
             newest_ms=float(past.max()) if past.size else float(pool.now_ms),
@@ -137,7 +142,7 @@ class CandidateGatherer:
             read=read,
             read_ms=read_ms,
             by_identifier=by_identifier,
-            following=self.hits(FOLLOWING, pool.rows),
+            following=self.hits(FOLLOWING, pool.place),
             speakers=[each.speaker for each in placed],
             around=[each.around for each in placed],
             told=lambda: signals(
@@ -175,16 +180,38 @@ class CandidateGatherer:
         """Each candidate in its session; what was said before also where it is no candidate, or may not be seen."""
         known = self.worked_out.placed
         fresh = [row for row in rows if row not in known]
-        around = [self.known.chains.around(row.id) for row in fresh]
-        here: dict[str, CandidateRow | None] = {row.id: row for row in rows}
+        everywhere = self._placed_before()
+        if unplaced := [row for row in fresh if row not in everywhere]:
+            self._place(unplaced, rows, everywhere)
+        gate = self.search.gate
+        for row in fresh:
+            placed = everywhere[row]
+            hidden = placed.earlier is not None and gate(placed.earlier)
+            known[row] = replace(placed, earlier=None) if hidden else placed
+        return [known[row] for row in rows]
+
+    def _placed_before(self) -> dict[CandidateRow, Placed]:
+        """The same of earlier recalls of this version, as if everything may be seen; of none where rows are edited."""
+        outside = self.search.outside
+        if outside.edits:
+            return {}
+        placed: dict[CandidateRow, Placed] = outside.pin.derived(("placed", self.search.scope_where), dict)
+        if len(placed) > ROWS_KEPT:
+            placed.clear()
+        return placed
+
+    def _place(
+        self, rows: Sequence[CandidateRow], every: Sequence[CandidateRow], into: dict[CandidateRow, Placed]
+    ) -> None:
+        """Put some of the candidates into `into`, as if everything may be seen."""
+        around = [self.known.chains.around(row.id) for row in rows]
+        here: dict[str, CandidateRow | None] = {row.id: row for row in every}
         wanted = sorted({name for name, _ in around if name is not None} - here.keys())
         stored = self.search.outside.rows_by_id(wanted) if wanted else {}
         here |= {memory_id: self.search.read(row) for memory_id, row in stored.items()}
-        for row, ids in zip(fresh, around, strict=True):
+        for row, ids in zip(rows, around, strict=True):
             before = None if ids[0] is None else here.get(ids[0])
-            earlier = None if before is None or self.search.gate(before) else before
-            known[row] = Placed(*spoken(row), ids, "" if before is None else spoken(before)[1], earlier)
-        return [known[row] for row in rows]
+            into[row] = Placed(*spoken(row), ids, "" if before is None else spoken(before)[1], before)
 
     def _met(self, placed: Sequence[Placed]) -> tuple[WordScores | None, str]:
         outside = self.search.outside
@@ -227,7 +254,10 @@ class CandidateGatherer:
 
         def compare() -> TokenScores:
             fresh = [each for each in wanted if each not in known]
-            scores = reader.scores(self.clean.text, fresh, rarity=self._rarity, check=self.check)
+            scores = reader.scores(
+                self.clean.text, fresh, rarity=self._rarity, check=self.check, like=self.worked_out.asked
+            )
+            self.worked_out.asked = scores
             known.update(zip(fresh, scores.cosines, strict=True))
             self.worked_out.fresh += scores.fresh
             every = np.array([known[each] for each in wanted]) if wanted else scores.cosines

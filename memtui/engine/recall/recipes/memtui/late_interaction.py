@@ -133,27 +133,21 @@ def words_at(text: str, spans: Sequence[tuple[int, int]]) -> list[str]:
 def best_cosines(model: StaticEmbedder, asked: TokenVectors, memories: Sequence[Pieces]) -> Matrix:
     """For each memory and each piece of the question the highest cosine with a piece of the memory; 0 with none.
 
-    Every different piece of the memories is compared once: a hundred memories share most of their words.
+    Every different piece of the memories is compared once: a hundred memories share most of their words, and what
+    stands before one is often another of them.
     """
-    best = np.zeros((len(memories), len(asked.tokens)))
-    filled = [at for at, pieces in enumerate(memories) if len(pieces)]
-    if not filled or not asked.tokens:
-        return best
-    flat = np.concatenate([memories[at] for at in filled])
-    different, place = _numbered(flat)
-    vectors = unit(model.piece_vectors(different))
-    table = np.minimum(all_products(unit(asked.matrix), vectors), 1.0)
-    lengths = [len(memories[at]) for at in filled]
-    starts = np.concatenate(([0], np.cumsum(lengths)[:-1]))
-    best[filled] = np.maximum.reduceat(table[:, place], starts, axis=1).T
-    return best
-
-
-def _numbered(pieces: Pieces) -> tuple[Pieces, np.ndarray[Any, np.dtype[np.int64]]]:
-    """The different ones of `pieces` in ascending order, and of each piece its place among them."""
-    there = np.zeros(int(pieces.max()) + 1, np.bool_)
-    there[pieces] = True
-    return np.flatnonzero(there).astype(np.int32), (np.cumsum(there) - 1)[pieces]
+    alone = {id(pieces): pieces for pieces in memories if len(pieces)}
+    if not alone or not asked.tokens:
+        return np.zeros((len(memories), len(asked.tokens)))
+    different, place = np.unique(np.concatenate(list(alone.values())), return_inverse=True)
+    products = all_products(unit(asked.matrix), model.piece_vectors(different))
+    lengths = model.piece_lengths(different)
+    table = np.minimum(np.divide(products, lengths, out=products, where=lengths > 0), 1.0)
+    starts = np.cumsum([0, *map(len, alone.values())])[:-1]
+    best = np.zeros((len(alone) + 1, len(asked.tokens)))
+    best[:-1] = np.maximum.reduceat(table.take(place, axis=1), starts, axis=1).T
+    row = dict(zip(alone, range(len(alone)), strict=True))
+    return best[[row.get(id(pieces), -1) for pieces in memories]]  # the last row is of those without pieces
 
 
 def unit(matrix: np.ndarray[Any, np.dtype[np.float32]]) -> np.ndarray[Any, np.dtype[np.float32]]:

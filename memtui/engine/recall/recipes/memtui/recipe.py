@@ -343,7 +343,7 @@ class MemtuiRun:
         self, gathering: CandidateGatherer
     ) -> tuple[CandidatePool, Evidence, Sequence[str], list[StageRecord]]:
         """What was found with what each memory earns by itself; and what of the words was not compared."""
-        pool = gathering.pool(gathering.rows())
+        pool = gathering.pool()
         asked, warned = gathering.asked(pool)
         records = through(SCORES, pool, asked, clock=self.outside.clock, cancel=self.cancel)
         return pool, asked, warned, records
@@ -408,12 +408,12 @@ class MemtuiRun:
     def _searched(self, gathering: CandidateGatherer, name: str, pool: CandidatePool) -> StageRecord:
         """A search as a stage."""
         lane = gathering.lanes[name]
-        place = {row.id: at for at, row in enumerate(pool.rows)}
+        place = pool.place
         gates = {place[gone.row.id]: Drop(gone.reason, gone.score, gone.limit) for gone in lane.dropped}
         params: dict[str, Any] = {"via": lane.via}
         if name == "identifier_ranked":
             params["identifiers"] = list(gathering.identifiers)
-        outcome = ranked(gathering.hits(name, pool.rows), pool, gates, lane.warning, params)
+        outcome = ranked(gathering.hits(name, place), pool, gates, lane.warning, params)
         ms = self.lane_ms[
             {"vector_ranked": "vector", "bm25_ranked": "bm25", "identifier_ranked": ""}.get(name, name)
         ]

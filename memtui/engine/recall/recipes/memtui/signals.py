@@ -136,8 +136,7 @@ def of_stage(stage: str) -> tuple[Signal, ...]:
 
 
 def _words_before(given: SignalSources) -> Floats:
-    place = {row.id: index for index, row in enumerate(given.pool.rows)}
-    words = np.array([_score(given.pool, place, row) for row in given.earlier])
+    words = np.array([_score(given.pool, row) for row in given.earlier])
     best = max((hit.score for hit in given.pool.bm25.values()), default=0.0)
     return np.log1p(words) / np.log1p(best) if best > 0 else np.zeros(given.pool.n)
 
@@ -162,8 +161,8 @@ def _flags(found: Iterable[bool]) -> Floats:
     return np.array(list(found), np.float64)
 
 
-def _score(pool: CandidatePool, place: Mapping[str, int], row: CandidateRow | None) -> float:
-    index = None if row is None else place.get(row.id)
+def _score(pool: CandidatePool, row: CandidateRow | None) -> float:
+    index = None if row is None else pool.place.get(row.id)
     hit = None if index is None else pool.bm25.get(index)
     return 0.0 if hit is None else max(0.0, hit.score)
 

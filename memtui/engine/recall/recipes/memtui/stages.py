@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from memtui.engine.recall.candidates import CandidatePool
-from memtui.engine.recall.recipes.memtui.evidence import MILLISECONDS_A_DAY, Evidence, cosines, stretch
+from memtui.engine.recall.recipes.memtui.evidence import MILLISECONDS_A_DAY, Evidence, stretch
 from memtui.engine.recall.recipes.memtui.signals import ASKS, of_stage
 from memtui.engine.recall.stage import Drop, Ranking, StageOutcome
 
@@ -16,10 +16,11 @@ from memtui.engine.recall.stage import Drop, Ranking, StageOutcome
 def fused(flow: Ranking, pool: CandidatePool, asked: Evidence) -> StageOutcome:
     """wv * stretched cosine + wb * BM25 / best BM25 + wi * share of identifiers, over all that was found."""
     settings = asked.settings
-    found = np.array(sorted({*pool.vector, *pool.bm25, *asked.by_identifier, *asked.following}), np.int64)
     inside = np.zeros(pool.n, np.bool_)
-    inside[found] = True
-    cosine = stretch(np.where(inside, cosines(pool, asked.vector), np.nan))
+    for hits in (pool.vector, pool.bm25, asked.by_identifier, asked.following):
+        inside[list(hits)] = True
+    found = np.flatnonzero(inside)
+    cosine = stretch(np.where(inside, asked.cosines, np.nan))
     best = float(np.nanmax(pool.b)) if pool.bm25 else 0.0
     words = np.nan_to_num(pool.b) / best if best > 0 else np.zeros(pool.n)
     share = np.zeros(pool.n)

@@ -11,29 +11,27 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from memtui.engine.core.errors import MemtuiError
+from memtui.engine.core.errors import EmbeddingError, MemtuiError
 from memtui.engine.core.products import all_products
+from memtui.engine.providers.token_model import TokenModel
 from memtui.engine.recall.candidates import Floats
-from memtui.engine.recall.recipes.memtui.late_interaction import Matrix, unit, words_at
-from memtui.engine.store.token_table import KeptTokens
+from memtui.engine.recall.recipes.memtui.late_interaction import KEPT, Matrix, unit, words_at
+from memtui.engine.store.token_table import KeptTokens, TokenTable, made_when, open_token_table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from memtui.engine.providers.token_model import TokenModel
-    from memtui.engine.store.token_table import TokenTable
 
 CHUNK = 32
 """Memories read by the model between two looks at whether the recall was cancelled."""
 
 
-@dataclass(frozen=True)
-class MemoryToRead:
+class MemoryToRead(NamedTuple):
     """One memory as the model reads it."""
 
     id: str
@@ -59,6 +57,8 @@ class TokenScores:
     """[n, pieces of the question]: the best with a piece of the memory."""
     fresh: int
     """Memories whose vectors had to be made for this recall."""
+    question: NDArray[np.float32]
+    """Of each of its pieces the vector, shortened."""
 
     def score(self) -> Floats:
         """m of each memory, [n]."""
@@ -75,13 +75,13 @@ class TokenReader:
     def __init__(self, table: TokenTable, model: TokenModel) -> None:
         self.table, self.model = table, model
         self._projection = table.projection()
+        self._keys: dict[MemoryToRead, bytes] = {}
 
     def kept(self, rows: Sequence[MemoryToRead]) -> dict[str, KeptTokens]:
         """The vectors of `rows` made by the model now, shortened, in bytes; not yet in the table."""
         read = self.model.read_many([(row.before, row.text) for row in rows])
-        name = self.table.info.model
         return {
-            row.id: KeptTokens(row.key(name), in_bytes(shortened(found.matrix, self._projection)))
+            row.id: KeptTokens(self._key(row), in_bytes(shortened(found.matrix, self._projection)))
             for row, found in zip(rows, read, strict=True)
         }
 
@@ -92,15 +92,21 @@ class TokenReader:
         *,
         rarity: Callable[[str], float],
         check: Callable[[], None],
+        like: TokenScores | None = None,
     ) -> TokenScores:
-        """Compare a question with memories; `check` may raise between two chunks. EmbeddingError as the model."""
-        asked = self.model.read(question)
-        rated = tuple(rarity(word) if word else 0.0 for word in words_at(question, asked.spans))
-        if not any(rated):
-            rated = tuple(1.0 for _ in rated)
-        name = self.table.info.model
+        """Compare a question with memories; `check` may raise between two chunks. EmbeddingError as the model.
+
+        `like` are scores of the same question, which need not be read again.
+        """
+        if like is None:
+            asked = self.model.read(question)
+            rated = tuple(rarity(word) if word else 0.0 for word in words_at(question, asked.spans))
+            if not any(rated):
+                rated = tuple(1.0 for _ in rated)
+            read = shortened(asked.matrix, self._projection)
+            like = TokenScores(tuple(asked.tokens), rated, np.empty((0, len(read))), 0, read)
         found = self.table.read([row.id for row in rows])
-        missing = [row for row in rows if row.id not in found or found[row.id].key != row.key(name)]
+        missing = [row for row in rows if row.id not in found or found[row.id].key != self._key(row)]
         for start in range(0, len(missing), CHUNK):
             check()
             made = self.kept(missing[start : start + CHUNK])
@@ -109,9 +115,50 @@ class TokenReader:
                 MemtuiError, OSError, RuntimeError, ValueError
             ):  # kept for the next time, if it can be
                 self.table.put(made)
-        wanted = shortened(asked.matrix, self._projection)
-        cosines = best_cosines(wanted, [found[row.id].matrix for row in rows])
-        return TokenScores(tuple(asked.tokens), rated, cosines, len(missing))
+        cosines = best_cosines(like.question, [found[row.id].matrix for row in rows])
+        return replace(like, cosines=cosines, fresh=len(missing))
+
+    def _key(self, row: MemoryToRead) -> bytes:
+        key = self._keys.get(row)
+        if key is None:
+            if len(self._keys) > KEPT:
+                self._keys.clear()
+            key = self._keys[row] = row.key(self.table.info.model)
+        return key
+
+
+class TokensAtHand:
+    """The token vectors of one store: opened when they are first asked for, and again when they were made anew."""
+
+    def __init__(self, place: Path | None) -> None:
+        self._place = place
+        self._open: tuple[tuple[int, int, int], TokenReader] | None = None
+
+    def __call__(self) -> TokenReader | None:
+        """The reader, with what others have written since; None where none were made.
+
+        EmbeddingError where the model is not there or another one, MemtuiError for a table that cannot be read.
+        """
+        made = None if self._place is None else made_when(self._place)
+        if self._place is None or made is None:
+            self._open = None
+            return None
+        held = self._open
+        if held is not None and held[0] == made:
+            reader = held[1]
+            reader.table.catch_up()
+        else:
+            table = open_token_table(self._place)
+            if table is None:
+                return None
+            reader = TokenReader(table, TokenModel(Path(table.info.folder)))
+            self._open = made, reader
+        if reader.model.name != reader.table.info.model:
+            raise EmbeddingError(
+                f"the model in {reader.model.folder} is another one than the token vectors were made with",
+                fix="Make them again: memtui context build.",
+            )
+        return reader
 
 
 def shortened(

@@ -53,7 +53,7 @@ def _lane_outcome(lane: Lane, hits: dict[int, Hit], pool: CandidatePool) -> Stag
             if name not in inputs:
                 inputs[name] = np.full(pool.n, None, object)
             inputs[name][index] = value
-    place = {row.id: index for index, row in enumerate(pool.rows)}
+    place = pool.place
     dropped = {
         place[d.row.id]: Drop(d.reason, d.score, d.limit) for d in lane.dropped if place[d.row.id] not in hits
     }
