@@ -10,7 +10,8 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from memtui.engine import LONGEST_TEXT, MemtuiError, UsageError
+from memtui.engine import MemtuiError, UsageError
+from memtui.engine.changes import LONGEST_TEXT
 
 FALLBACK = "vi"
 

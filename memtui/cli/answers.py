@@ -9,8 +9,7 @@ from memtui.cli.output import print_text
 from memtui.engine import counted, mask, veiled
 
 if TYPE_CHECKING:
-    from memtui.engine import RecallEffect
-    from memtui.engine.changes import AnswerChange, AnswerRow
+    from memtui.engine.changes import AnswerChange, AnswerRow, RecallEffect
 
 
 _LONGEST = 100

@@ -13,25 +13,13 @@ from memtui.cli.answers import print_changed
 from memtui.cli.open_store import NOT_OPENED, wall_clock
 from memtui.cli.output import error as print_error
 from memtui.cli.output import print_json, print_text, warning
-from memtui.engine import (
-    MemtuiError,
-    RefusedError,
-    UsageError,
-    counted,
-    explain,
-)
+from memtui.engine import MemtuiError, RefusedError, UsageError, counted, explain
 from memtui.paths import cases_file, state_dir
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
     from memtui.engine.capture import CaseTrial
-    from memtui.engine.configuration import (
-        ConfigDraft,
-        Configuration,
-        KeyCheck,
-        KeyResult,
-        SettingChange,
-    )
+    from memtui.engine.configuration import ConfigDraft, Configuration, KeyCheck, KeyResult, SettingChange
 
 
 ACTIONS = ("check", "plan", "diff", "apply", "undo")
@@ -66,9 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Do one of the five; `check` ends with 1 when something is wrong, with 4 when there is nothing to read."""
-    from memtui.engine.configuration import (
-        open_config,
-    )
+    from memtui.engine.configuration import open_config
 
     if args.action in ("plan", "apply") and not args.plan:
         raise UsageError(
@@ -101,11 +87,7 @@ def _engine(args: argparse.Namespace) -> Engine | None:
 
 
 def _check(args: argparse.Namespace, config: Configuration) -> int:
-    from memtui.engine.configuration import (
-        checks_for,
-        problems_of,
-        settings_under,
-    )
+    from memtui.engine.configuration import checks_for, problems_of, settings_under
 
     engine = _engine(args)
     problems = problems_of(config, store=None if engine is None else engine.store)
@@ -133,11 +115,7 @@ def _check(args: argparse.Namespace, config: Configuration) -> int:
 
 
 def _draft(args: argparse.Namespace, config: Configuration, engine: Engine | None = None) -> ConfigDraft:
-    from memtui.engine.configuration import (
-        draft_plan,
-        plan_changes,
-        plan_named,
-    )
+    from memtui.engine.configuration import draft_plan, plan_changes, plan_named
 
     plan = plan_named(args.plan, Path.cwd())
     store = None if engine is None else engine.store
@@ -208,11 +186,10 @@ def _flown(
     args: argparse.Namespace, config: Configuration, changes: Sequence[SettingChange], engine: Engine | None
 ) -> Any:
     from memtui.cli.progress import shown
-    from memtui.engine import CaseBook, History
+    from memtui.engine.cases import CaseBook
     from memtui.engine.changes import of_cases
-    from memtui.engine.configuration import (
-        fly,
-    )
+    from memtui.engine.configuration import fly
+    from memtui.engine.explain import History
     from memtui.paths import questions_file
 
     if engine is None:
@@ -243,10 +220,7 @@ def _captured(draft: ConfigDraft, engine: Engine | None) -> Sequence[CaseTrial]:
 
 
 def _asked(args: argparse.Namespace, checks: Sequence[KeyCheck]) -> tuple[KeyResult, ...]:
-    from memtui.engine.configuration import (
-        WORD,
-        run_checks,
-    )
+    from memtui.engine.configuration import WORD, run_checks
 
     hosts = ", ".join(dict.fromkeys(each.host for each in checks))
     if not args.yes:
@@ -269,10 +243,7 @@ def _print_keys(results: Sequence[KeyResult]) -> None:
 
 
 def _diff(args: argparse.Namespace, config: Configuration) -> int:
-    from memtui.engine.configuration import (
-        last_record,
-        written_difference,
-    )
+    from memtui.engine.configuration import last_record, written_difference
 
     if args.plan:
         draft = _draft(args, config)
@@ -290,9 +261,7 @@ def _diff(args: argparse.Namespace, config: Configuration) -> int:
 
 
 def _apply(args: argparse.Namespace, config: Configuration) -> int:
-    from memtui.engine.configuration import (
-        write_changes,
-    )
+    from memtui.engine.configuration import write_changes
 
     draft = _draft(args, config)
     changes, problems = draft.changes, draft.errors
@@ -356,10 +325,7 @@ def _apply(args: argparse.Namespace, config: Configuration) -> int:
 
 
 def _undo(args: argparse.Namespace, config: Configuration) -> int:
-    from memtui.engine.configuration import (
-        last_record,
-        undo_write,
-    )
+    from memtui.engine.configuration import last_record, undo_write
 
     state = state_dir(os.environ)
     record = last_record(state, config.main)

@@ -15,19 +15,12 @@ from memtui.cli.output import error as print_error
 from memtui.cli.output import print_json, print_text, warning
 from memtui.cli.progress import shown
 from memtui.demo_store import DEMO
-from memtui.engine import (
-    MemtuiError,
-    RefusedError,
-    UsageError,
-)
+from memtui.engine import MemtuiError, RefusedError, UsageError
 
 if TYPE_CHECKING:
-    from memtui.engine import Engine, RecallEffect
-    from memtui.engine.health import (
-        Examination,
-        Patient,
-        RemedyPlan,
-    )
+    from memtui.engine import Engine
+    from memtui.engine.changes import RecallEffect
+    from memtui.engine.health import Examination, Patient, RemedyPlan
 
 
 NAMED = 3
@@ -91,9 +84,7 @@ def _plan(args: argparse.Namespace) -> int:
 
 def _examine(args: argparse.Namespace) -> int:
     """Look, mend if asked, print."""
-    from memtui.engine.health import (
-        examine,
-    )
+    from memtui.engine.health import examine
 
     now_ms = wall_clock() if args.now is None else args.now
     try:
@@ -138,13 +129,8 @@ def _patient(args: argparse.Namespace, now_ms: int) -> tuple[Patient, Engine | N
     """The store to look at; one that cannot be opened is looked at from outside."""
     from pathlib import Path
 
-    from memtui.engine.discovery import (
-        resolve_target,
-    )
-    from memtui.engine.health import (
-        patient_of,
-        patient_without_table,
-    )
+    from memtui.engine.discovery import resolve_target
+    from memtui.engine.health import patient_of, patient_without_table
     from memtui.paths import settings_file
     from memtui.settings import load_settings
 
@@ -177,10 +163,9 @@ def _patient(args: argparse.Namespace, now_ms: int) -> tuple[Patient, Engine | N
 
 
 def _own_questions(engine: Engine) -> Any:
-    from memtui.engine import CaseBook, History
-    from memtui.engine.health import (
-        own_vectors,
-    )
+    from memtui.engine.cases import CaseBook
+    from memtui.engine.explain import History
+    from memtui.engine.health import own_vectors
     from memtui.paths import cases_file, questions_file
 
     cases = CaseBook(cases_file(engine.info.uri)).cases()
@@ -188,18 +173,13 @@ def _own_questions(engine: Engine) -> Any:
 
 
 def _asks_deep(kinds: list[str] | None) -> bool:
-    from memtui.engine.health import (
-        check_named,
-    )
+    from memtui.engine.health import check_named
 
     return any(kind.lower() != "safe" and check_named(kind).cost == "deep" for kind in kinds or ())
 
 
 def _plans(patient: Patient, found: Examination, kinds: list[str]) -> list[RemedyPlan]:
-    from memtui.engine.health import (
-        check_named,
-        plan_remedy,
-    )
+    from memtui.engine.health import check_named, plan_remedy
 
     every_safe = any(kind.lower() == "safe" for kind in kinds)
     wanted = {check_named(kind).kind for kind in kinds if kind.lower() != "safe"}
@@ -213,7 +193,8 @@ def _plans(patient: Patient, found: Examination, kinds: list[str]) -> list[Remed
 
 def _effect(engine: Engine, plans: list[RemedyPlan]) -> RecallEffect:
     """The answers before the plans and after them, asked of a trial copy."""
-    from memtui.engine import CaseBook, History
+    from memtui.engine.cases import CaseBook
+    from memtui.engine.explain import History
     from memtui.engine.health import effect_of_remedies
     from memtui.paths import cases_file, questions_file
 
@@ -241,10 +222,7 @@ def _mend(
 ) -> list[dict[str, Any]]:
     from pathlib import Path
 
-    from memtui.engine.health import (
-        carry_out_remedies,
-        move_manifest_away,
-    )
+    from memtui.engine.health import carry_out_remedies, move_manifest_away
 
     done: list[dict[str, Any]] = []
     for plan in plans:
@@ -339,9 +317,7 @@ def _way_back(done: dict[str, Any]) -> str:
 
 
 def _print(found: Examination) -> None:
-    from memtui.engine.health import (
-        grouped,
-    )
+    from memtui.engine.health import grouped
 
     if found.error:
         warning(found.error)

@@ -7,7 +7,8 @@ import argparse
 from memtui.cli.open_store import open_for
 from memtui.cli.output import print_json, print_table, print_text, tell_wait
 from memtui.cli.show import moment
-from memtui.engine import History, UsageError, explain
+from memtui.engine import UsageError, explain
+from memtui.engine.explain import History
 from memtui.paths import questions_file
 
 

@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING
 from memtui.cli.open_store import open_for, wall_clock
 from memtui.cli.output import print_text
 from memtui.demo_store import DEMO
-from memtui.engine import CaseBook, Engine, UsageError
+from memtui.engine import Engine, UsageError
 from memtui.engine.access import DEFAULT_AGENT
+from memtui.engine.cases import CaseBook
 from memtui.engine.clients import ClientRegister
-from memtui.engine.discovery import (
-    read_config,
-)
+from memtui.engine.discovery import read_config
 from memtui.paths import cases_file, clients_file
 
 if TYPE_CHECKING:

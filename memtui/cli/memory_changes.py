@@ -9,28 +9,13 @@ from typing import TYPE_CHECKING, Any
 from memtui.cli.answers import print_effect, short
 from memtui.cli.open_store import open_for
 from memtui.cli.output import error, print_json, print_text, warning
-from memtui.engine import (
-    CaseBook,
-    Engine,
-    History,
-    RefusedError,
-    UsageError,
-    changes,
-    counted,
-    dump_json,
-    explain,
-    veiled,
-)
+from memtui.engine import Engine, RefusedError, UsageError, changes, counted, dump_json, explain, veiled
+from memtui.engine.cases import CaseBook
+from memtui.engine.explain import History
 from memtui.paths import cases_file, questions_file
 
 if TYPE_CHECKING:
-    from memtui.engine import RecallEffect
-    from memtui.engine.changes import (
-        Change,
-        ChangeSet,
-        Conflict,
-        Outcome,
-    )
+    from memtui.engine.changes import Change, ChangeSet, Conflict, Outcome, RecallEffect
 
 
 _SHOWN = 20
@@ -112,9 +97,7 @@ def carry_out(
     do: Callable[..., Outcome] | None = None,
 ) -> int:
     """Show a change set in a dry run, else apply it (or `do` what it previews); the exit code."""
-    from memtui.engine.changes import (
-        ConflictError,
-    )
+    from memtui.engine import ConflictError
 
     if getattr(args, "where", None) is not None:
         planned = planned.leaving_refused()

@@ -9,16 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TextIO
 
-from memtui.engine import (
-    MemtuiError,
-    clean,
-    dump_json,
-    mask,
-    one_line,
-)
+from memtui.engine import MemtuiError, clean, dump_json, mask, one_line
 
 if TYPE_CHECKING:
-    from memtui.engine import StageSummary
+    from memtui.engine.recall import StageSummary
 
 _DEEP = 200
 """No answer of ours is nested deeper; what a memory holds may be."""

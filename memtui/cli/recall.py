@@ -12,17 +12,16 @@ from memtui.cli.open_store import open_for
 from memtui.cli.output import print_json, print_table, print_text, tell_wait, warning
 from memtui.cli.question_options import add_question_options, request_of
 from memtui.cli.show import moment
-from memtui.engine import MemtuiError, UsageError, clean, counted, explain, request_from
+from memtui.engine import MemtuiError, UsageError, clean, counted, explain
 from memtui.engine.documents import consult
-from memtui.engine.explain import (
-    open_receipt,
-    reaches_prompt,
-    save_receipt,
-)
+from memtui.engine.explain import open_receipt, reaches_prompt, save_receipt
+from memtui.engine.recall import request_from
 
 if TYPE_CHECKING:
-    from memtui.engine import Candidate, Engine, PromptBlock, Trace, WordsMet
+    from memtui.engine import Engine, Trace
     from memtui.engine.documents import Consulted
+    from memtui.engine.explain import PromptBlock
+    from memtui.engine.recall import Candidate, WordsMet
 
 
 SHOWN_WORDS = 6

@@ -16,7 +16,6 @@ from memtui.cli.output import print_json, print_text
 from memtui.cli.progress import shown
 from memtui.engine import (
     Engine,
-    History,
     StoreNotFoundError,
     UnknownDialectError,
     UsageError,
@@ -25,21 +24,12 @@ from memtui.engine import (
     time_span,
     transfer,
 )
-from memtui.engine.transfer import (
-    NamedEmbedder,
-    Origin,
-    back,
-    last_switch,
-    note_of,
-    write_plan,
-)
+from memtui.engine.explain import History
+from memtui.engine.transfer import NamedEmbedder, Origin, back, last_switch, note_of, write_plan
 from memtui.paths import cases_file, questions_file, state_dir
 
 if TYPE_CHECKING:
-    from memtui.engine.transfer import (
-        Embedder,
-        Rehearsal,
-    )
+    from memtui.engine.transfer import Embedder, Rehearsal
 
 BUNDLED = "static-minilm-256"
 """The one model that needs no service: what it would answer can be known at once."""
@@ -137,9 +127,7 @@ def _back(args: argparse.Namespace) -> int:
 
 
 def _embedder(args: argparse.Namespace) -> Embedder:
-    from memtui.engine.transfer import (
-        embedder_named,
-    )
+    from memtui.engine.transfer import embedder_named
 
     return embedder_named(
         args.model or "",
@@ -204,9 +192,7 @@ def _of_how_many(found: Rehearsal) -> str:
 
 def _rehearsed(engine: Engine, embedder: Embedder, args: argparse.Namespace) -> Rehearsal:
     """The saved and the last questions over a sample, with the old model and the new."""
-    from memtui.engine.cases import (
-        CaseBook,
-    )
+    from memtui.engine.cases import CaseBook
 
     cases = CaseBook(cases_file(engine.info.uri)).cases()
     last = explain.asked_last(engine, History(questions_file()))

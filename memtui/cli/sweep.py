@@ -7,17 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from memtui.cli.memory_changes import add_safety_arguments, carry_out, open_to_change
 from memtui.cli.output import print_json, print_text, warning
-from memtui.engine import CaseBook, RefusedError, counted, lifecycle
-from memtui.engine.discovery import (
-    read_config,
-)
+from memtui.engine import RefusedError, counted, lifecycle
+from memtui.engine.cases import CaseBook
+from memtui.engine.discovery import read_config
 from memtui.paths import cases_file
 
 if TYPE_CHECKING:
-    from memtui.engine import Conflict, Engine, TierMove
-    from memtui.engine.lifecycle import (
-        SweepEffect,
-    )
+    from memtui.engine import Engine
+    from memtui.engine.changes import Conflict
+    from memtui.engine.lifecycle import SweepEffect, TierMove
 
 
 SHOWN = 20

@@ -10,15 +10,13 @@ from memtui.cli.open_store import open_for
 from memtui.cli.output import print_json, print_text, tell_wait
 from memtui.cli.question_options import add_question_options, request_of
 from memtui.cli.show import moment
-from memtui.engine import CaseBook, counted, explain
+from memtui.engine import counted, explain
+from memtui.engine.cases import CaseBook
 from memtui.engine.explain import DROP, TIMES
 from memtui.paths import cases_file
 
 if TYPE_CHECKING:
-    from memtui.engine import GateResult, SmallestChange, Verdict
-    from memtui.engine.explain import (
-        MemoryRemedy,
-    )
+    from memtui.engine.explain import GateResult, MemoryRemedy, SmallestChange, Verdict
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -30,7 +30,8 @@ from memtui.engine.clients import (
 )
 
 if TYPE_CHECKING:
-    from memtui.engine import CaseBook, Engine, ListView, Memory, RecallRequest, Trace
+    from memtui.engine import Engine, ListView, Memory, RecallRequest, Trace
+    from memtui.engine.cases import CaseBook
     from memtui.engine.documents import Consulted
 
 LONGEST = 4_000

@@ -20,7 +20,8 @@ from memtui.tui.paint.numbers import full
 from memtui.tui.widgets.screen_bars import FlashLine
 
 if TYPE_CHECKING:
-    from memtui.engine import CancelToken, ChangeSet, Engine, Outcome, RecallEffect
+    from memtui.engine import CancelToken, Engine
+    from memtui.engine.changes import ChangeSet, Outcome, RecallEffect
     from memtui.tui.dialogs.change_preview import ChangePreview, PreviewAnswer
 
 
@@ -66,7 +67,8 @@ def commit_staged(engine: Engine, planned: ChangeSet, confirmed: bool) -> Outcom
 
 def effect_on_recall(engine: Engine, planned: ChangeSet, cancel: CancelToken, report: Report) -> RecallEffect:
     """What the change does to the saved cases and the last questions of this store."""
-    from memtui.engine import CaseBook, History
+    from memtui.engine.cases import CaseBook
+    from memtui.engine.explain import History
     from memtui.paths import cases_file, questions_file
 
     cases = CaseBook(cases_file(engine.info.uri)).cases()

@@ -8,11 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from textual.message import Message
 
 if TYPE_CHECKING:
-    from memtui.engine import Memory, MemtuiError
+    from memtui.engine import Memory, MemtuiError, RecallRequest
     from memtui.engine.capture import CaptureCase
-    from memtui.engine.recall import (
-        RecallRequest,
-    )
 
 
 FlashKind = Literal["done", "note", "error"]

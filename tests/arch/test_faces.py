@@ -100,3 +100,17 @@ def test_no_name_of_a_face_is_a_module_of_its_package(face: str) -> None:
     modules = {path.stem for path in folder.iterdir() if path.suffix == ".py" or path.is_dir()}
     offered = described(folder / "__init__.py")[1]
     assert modules & set(offered) == set()
+
+
+def test_what_is_exported_is_exported_at_one_place() -> None:
+    places: dict[tuple[str, str], list[str]] = {}
+    for face in ["", *FACES]:
+        typed = described(ROOT / "memtui" / "engine" / face / "__init__.py")[0]
+        for name, module in typed.items():
+            places.setdefault((module, name), []).append(face or "engine")
+    assert {name: where for name, where in places.items() if len(where) > 1} == {}
+
+
+def test_the_top_offers_what_a_script_begins_with() -> None:
+    """What one face takes and returns is offered by that face."""
+    assert len(described(ROOT / "memtui" / "engine" / "__init__.py")[1]) <= 40

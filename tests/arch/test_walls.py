@@ -44,7 +44,7 @@ def test_import_contracts_hold() -> None:
         ("import memtui", HEAVY),
         ("import memtui.__main__", (*HEAVY, "argparse")),
         ("import memtui.engine", HEAVY),
-        ("from memtui.engine import ListQuery, Memory, MemtuiError, RecallRequest, Step, clean", HEAVY),
+        ("from memtui.engine import ListQuery, Memory, MemtuiError, RecallRequest, clean", HEAVY),
         ("from memtui.engine import Engine, open_engine", HEAVY),
         ("import memtui.cli.main", HEAVY),
         ("import memtui.tui.app", ("lancedb", "pyarrow", "numpy", "httpx", "pydantic")),

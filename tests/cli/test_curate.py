@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from memtui.cli.main import run
-from memtui.engine import History, RecallRequest, explain, open_engine
+from memtui.engine import RecallRequest, explain, open_engine
+from memtui.engine.explain import History
 from memtui.paths import questions_file, state_dir
 from tests.conftest import NOW_MS, tree_hash
 from tests.engine.curate_world import row_of, rows_of, same_rows

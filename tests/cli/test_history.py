@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from memtui.__main__ import main
-from memtui.engine import Engine, History, RecallRequest, explain
+from memtui.engine import Engine, RecallRequest, explain
+from memtui.engine.explain import History
 from memtui.engine.store.open import open_store
 from memtui.paths import questions_file
 from tests.engine.pro_store import NOW_MS, row, write_store

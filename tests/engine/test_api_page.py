@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib import import_module
 
-import memtui.engine
+import pytest
+
+from tests.arch.test_faces import FACES
 from tests.conftest import ROOT
 
 
@@ -15,7 +18,11 @@ def test_the_page_is_as_its_generator_writes_it() -> None:
     assert (ROOT / "API.md").read_text(encoding="utf-8") == made, "run .ci/api"
 
 
-def test_every_public_name_is_on_it_and_says_what_it_is() -> None:
+@pytest.mark.parametrize("face", ["", *FACES])
+def test_every_public_name_is_on_it_and_says_what_it_is(face: str) -> None:
+    offered = import_module(f"memtui.engine.{face}".rstrip("."))
     page = (ROOT / "API.md").read_text(encoding="utf-8")
-    for name in memtui.engine.__all__:
-        assert f"### {name}\n" in page or f"- `{name}`" in page
+    own = page.partition(f"\n## memtui.engine.{face}\n")[2] if face else page
+    own = own.partition("\n## memtui.engine.")[0]
+    for name in offered.__all__:
+        assert f"### {name}\n" in own or f"- `{name}`" in own

@@ -386,8 +386,8 @@ def test_a_damaged_newest_version_is_moved_away_and_the_one_before_opens(tmp_pat
 
 def test_the_index_is_asked_the_persons_own_questions(tmp_path: Path) -> None:
     """Stored vectors may all be found while what a person asks is lost: both are asked, own questions first."""
-    from memtui.engine import History
     from memtui.engine.cases.case import Case
+    from memtui.engine.explain import History
     from memtui.engine.health.indexes import honesty, own_vectors
 
     folder = tmp_path / "store"
@@ -420,8 +420,8 @@ def test_the_index_is_asked_the_persons_own_questions(tmp_path: Path) -> None:
 
 def test_a_maintenance_says_what_it_does_to_the_cases_and_keeps_it_in_its_receipt(tmp_path: Path) -> None:
     """A restore loses what a case expects: the receipt says so, in the outcome and in the Journal."""
-    from memtui.engine import History
     from memtui.engine.cases.case import Case
+    from memtui.engine.explain import History
     from memtui.engine.health.maintenance import TableStep, answers_in_words, maintain
     from memtui.engine.health.remedies import asking
 
@@ -454,8 +454,8 @@ def test_a_maintenance_says_what_it_does_to_the_cases_and_keeps_it_in_its_receip
 @pytest.mark.parametrize("kind", ["D4", "D5", "D9", "D23"])
 def test_what_a_remedy_does_to_the_answers_is_foretold_and_then_comes(kind: str, tmp_path: Path) -> None:
     """Rows and indexes are mended on a trial copy: the store is byte for byte what it was."""
-    from memtui.engine import History
     from memtui.engine.cases.case import Case
+    from memtui.engine.explain import History
     from memtui.engine.health import carry_out_remedies, effect_of_remedies, examine, plan_remedy
     from memtui.engine.health.remedies import asking
 
@@ -482,7 +482,7 @@ def test_what_a_remedy_does_to_the_answers_is_foretold_and_then_comes(kind: str,
 
 
 def test_where_nobody_asked_anything_the_mended_memories_own_words_are_asked(tmp_path: Path) -> None:
-    from memtui.engine import History
+    from memtui.engine.explain import History
     from memtui.engine.health import effect_of_remedies, examine, plan_remedy
 
     folder = tmp_path / "lancedb-pro"
@@ -502,8 +502,7 @@ def test_where_nobody_asked_anything_the_mended_memories_own_words_are_asked(tmp
 @pytest.mark.parametrize("spoilt", [[256**-0.5] * 256, [0.0] * 256, None])
 def test_the_preview_of_a_vector_made_anew_asks_with_it(spoilt: Any, tmp_path: Path) -> None:
     """Asked with the wrong vector, the memory would come back now and be gone once it is mended."""
-    from memtui.engine import History
-    from memtui.engine.explain import effect_on_recall
+    from memtui.engine.explain import History, effect_on_recall
 
     folder = _embedded(tmp_path / "lancedb-pro", 60)
     texts = [planted.text_of(number) for number in range(60)]

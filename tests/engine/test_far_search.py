@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from lancedb.index import IvfFlat
 
-from memtui.engine import Cancelled, CancelToken, RecallRequest, StageSummary
+from memtui.engine import Cancelled, CancelToken, RecallRequest
+from memtui.engine.recall import StageSummary
 from memtui.engine.recall.answer import recall
 from memtui.engine.recall.context import RecallContext
 from memtui.engine.store import far_vectors

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from memtui.engine import History, MemtuiError, RecallRequest, Trace, UsageError, explain, read_receipt
+from memtui.engine import MemtuiError, RecallRequest, Trace, UsageError, explain
 from memtui.engine.engine import Engine
+from memtui.engine.explain import History, read_receipt
 from memtui.engine.explain.comparison import compare
 from memtui.engine.explain.receipts import open_receipt, save_receipt
 from memtui.engine.store.open import open_store

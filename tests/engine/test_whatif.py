@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from memtui.engine import Candidate, RecallRequest, Step, Trace, UsageError, explain
+from memtui.engine import RecallRequest, Trace, UsageError, explain
 from memtui.engine.engine import Engine
 from memtui.engine.explain.variation import Recompute, changed_request, what_if
+from memtui.engine.recall import Candidate, Step
 from memtui.engine.recall.knob import Knob
 from memtui.engine.recall.recipes.pro.knobs import KNOBS as PRO
 from memtui.engine.store.open import open_store

@@ -9,18 +9,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from memtui.engine import (
-    RecallRequest,
-    RefusedError,
-    UsageError,
-    Verdict,
-    changes,
-    explain,
-    open_engine,
-    read_receipt,
-)
+from memtui.engine import RecallRequest, RefusedError, UsageError, changes, explain, open_engine
 from memtui.engine.changes.suggested import shortened
 from memtui.engine.engine import Engine
+from memtui.engine.explain import Verdict, read_receipt
 from memtui.engine.explain.knobs import with_value
 from memtui.engine.store.open import open_store
 from tests.engine.planted import TARGET, healthy

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine import RecallRequest, WordsMet, open_engine
+from memtui.engine import RecallRequest, open_engine
 from memtui.engine.providers.static_embedder import BUNDLED_DIMS, bundled
+from memtui.engine.recall import WordsMet
 from memtui.engine.recall.word_matches import words_met
 from tests.engine.pro_store import NOW_MS, row, write_store
 from tests.quality import dialogues

@@ -16,8 +16,9 @@ from mcp.client import Client
 
 from memtui.cli import open_store
 from memtui.cli.main import run
-from memtui.engine import CaseBook, Engine, open_engine
+from memtui.engine import Engine, open_engine
 from memtui.engine.capture import play, read_event
+from memtui.engine.cases import CaseBook
 from memtui.engine.discovery import create_empty
 from memtui.engine.providers.embedding_services import EmbeddingSettings
 from memtui.engine.store import word_matrix

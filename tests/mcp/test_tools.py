@@ -17,7 +17,8 @@ from mcp import MCPError
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
-from memtui.engine import CaseBook, Engine, changes, open_engine
+from memtui.engine import Engine, changes, open_engine
+from memtui.engine.cases import CaseBook
 from memtui.engine.clients import CallJournal
 from memtui.mcp.door import Door
 from memtui.mcp.server import make_server

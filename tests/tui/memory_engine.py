@@ -7,19 +7,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from types import SimpleNamespace
 
-from memtui.engine import (
-    CancelToken,
-    Facets,
-    JournalEntry,
-    ListQuery,
-    ListView,
-    Memory,
-    MemtuiError,
-    StoreInfo,
-    UsageError,
-)
+from memtui.engine import CancelToken, ListQuery, ListView, Memory, MemtuiError, StoreInfo, UsageError
+from memtui.engine.catalog import Facets
 from memtui.engine.catalog.similar import Neighbour
 from memtui.engine.catalog.types import Finding, Stats
+from memtui.engine.changes import JournalEntry
 from memtui.engine.core.progress import OnProgress
 from memtui.engine.query import ast
 from memtui.engine.query.parser import parse

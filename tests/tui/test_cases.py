@@ -12,7 +12,8 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from memtui.engine import CaseBook, Engine
+from memtui.engine import Engine
+from memtui.engine.cases import CaseBook
 from memtui.engine.cases.case import Case, demo_cases
 from memtui.paths import cases_file
 from memtui.tui.app import MemtuiApp

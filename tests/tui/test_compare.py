@@ -13,7 +13,8 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from memtui.engine import CaseBook, Engine, RecallRequest, changes, explain, open_engine
+from memtui.engine import Engine, RecallRequest, changes, explain, open_engine
+from memtui.engine.cases import CaseBook
 from memtui.engine.cases.case import demo_cases
 from memtui.engine.recall.recipes.registry import all_recipes
 from memtui.paths import cases_file

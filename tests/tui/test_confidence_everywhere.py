@@ -8,7 +8,8 @@ import pytest
 from mcp.client import Client
 
 from memtui.cli.recall import render
-from memtui.engine import CaseBook, Engine, RecallRequest
+from memtui.engine import Engine, RecallRequest
+from memtui.engine.cases import CaseBook
 from memtui.mcp.door import Door
 from memtui.mcp.server import make_server
 from tests.conftest import thinned

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine import CancelToken, History, MemtuiError, RecallEffect, RecallRequest, changes, explain
+from memtui.engine import CancelToken, MemtuiError, RecallRequest, changes, explain
+from memtui.engine.changes import RecallEffect
+from memtui.engine.explain import History
 from memtui.paths import questions_file
 from memtui.tui.change_request import effect_on_recall
 from memtui.tui.dialogs.change_preview import ChangePreview, PreviewAnswer

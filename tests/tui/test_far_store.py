@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from memtui.engine import CaseBook
+from memtui.engine.cases import CaseBook
 from memtui.engine.cases.case import Case
 from memtui.engine.dialects.memtui import own_schema
 from memtui.engine.providers.static_embedder import bundled

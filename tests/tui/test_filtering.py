@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from rich.cells import cell_len
 
-from memtui.engine import Cancelled, CancelToken, Facets, ListQuery, MemtuiError
+from memtui.engine import Cancelled, CancelToken, ListQuery, MemtuiError
+from memtui.engine.catalog import Facets
 from memtui.engine.query import match_pattern
 from memtui.tui.paint.glyphs import UNICODE
 from memtui.tui.screens.browse.filter_text import (

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from memtui.engine import CaseBook, open_engine
+from memtui.engine import open_engine
+from memtui.engine.cases import CaseBook
 from memtui.engine.cases.case import Case
 from memtui.paths import cases_file
 from memtui.tui.screens.health.screen import HealthScreen

@@ -7,9 +7,11 @@ from shutil import copytree
 
 import pytest
 
-from memtui.engine import CaseBook, Engine, History, RecallRequest, changes, explain, open_engine
+from memtui.engine import Engine, RecallRequest, changes, explain, open_engine
+from memtui.engine.cases import CaseBook
 from memtui.engine.cases.case import demo_cases
 from memtui.engine.cases.runner import CaseAnswer, measure
+from memtui.engine.explain import History
 from memtui.engine.witness import InjectionEconomy, OftenInjected
 from memtui.paths import cases_file, questions_file
 from memtui.tui.actions.table import load_keys

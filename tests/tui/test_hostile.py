@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from memtui.engine import Facets, Finding, Memory, MemtuiError, clean
+from memtui.engine import Memory, MemtuiError, clean
+from memtui.engine.catalog import Facets, Finding
 from memtui.tui.paint.glyphs import ASCII, UNICODE
 from memtui.tui.screens.browse.detail_view import detail_lines, summary, title
 from memtui.tui.screens.browse.memory_row import columns, row

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from textual.widgets import Input
 
-from memtui.engine import CaseBook, Engine, clean
+from memtui.engine import Engine, clean
+from memtui.engine.cases import CaseBook
 from memtui.engine.cases.case import Case
 from memtui.paths import cases_file
 from tests.tui.driving import press, screen_text

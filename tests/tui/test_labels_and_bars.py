@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from memtui.engine import Stats, WordMet
+from memtui.engine.catalog import Stats
+from memtui.engine.recall import WordMet
 from memtui.tui.paint.glyphs import ASCII, UNICODE, Glyphs
 from memtui.tui.paint.waterfall import Waterfall, WaterfallStep, fall_rows
 from memtui.tui.screens.home.view import category_rows, scope_rows, tier_rows

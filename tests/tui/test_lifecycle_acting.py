@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine import BoardAsk, CaseBook, Engine, changes, lifecycle
+from memtui.engine import Engine, changes, lifecycle
+from memtui.engine.cases import CaseBook
 from memtui.engine.cases.case import Case
+from memtui.engine.lifecycle import BoardAsk
 from memtui.paths import cases_file
 from memtui.tui.dialogs.change_preview import ChangePreview
 from memtui.tui.dialogs.choose_one import ChooseOne, Option

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from memtui.engine import KNOBS
+from memtui.engine.lifecycle import KNOBS
 from memtui.engine.lifecycle.settings import resolve_settings
 from memtui.tui.layout import ascii_art
 from memtui.tui.layouts import LifecycleShape, lifecycle

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memtui.engine import ChangeSet, RecallEffect
-from memtui.engine.changes import AnswerChange, AnswerRow
+from memtui.engine.changes import AnswerChange, AnswerRow, ChangeSet, RecallEffect
 from memtui.engine.changes.change_set import Change
 from memtui.tui.dialogs.answer_effect_view import answer_lines, effect_lines, scopes_words, shares
 from memtui.tui.dialogs.change_preview_view import change_lines, field_lines, plan_rows, value_words, would

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memtui.engine import MemtuiError, StageSummary, Step, clean
+from memtui.engine import MemtuiError, clean
+from memtui.engine.recall import StageSummary, Step
 from memtui.engine.recall.proof_formulas import SCORES
 from memtui.engine.recall.trace import Confidence
 from memtui.tui.paint.glyphs import UNICODE

@@ -10,7 +10,8 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from memtui.engine import Engine, PromptBlockSettings, RecallRequest, UsageError, explain
+from memtui.engine import Engine, RecallRequest, UsageError, explain
+from memtui.engine.explain import PromptBlockSettings
 from memtui.tui.app import MemtuiApp
 from memtui.tui.dialogs.find_list import FindList, ItemRows
 from memtui.tui.dialogs.sheet import Sheet

@@ -76,6 +76,6 @@ async def test_facets_of_layer_source_and_age_narrow_and_count_within_the_filter
 
 
 def test_an_outline_without_these_counts_has_no_such_heads():
-    from memtui.engine import Facets
+    from memtui.engine.catalog import Facets
 
     assert [line.label for line in outline(Facets(), [], 0, frozenset())] == ["all"]

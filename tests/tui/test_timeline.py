@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memtui.engine import StageSummary
-from memtui.engine.recall import recipes
+from memtui.engine.recall import StageSummary, recipes
 from memtui.engine.recall.pipeline import StageSpec
 from memtui.engine.recall.recipes.memtui.recipe import SEARCHES, Stage
 from memtui.tui.paint.glyphs import ASCII, UNICODE, Glyphs

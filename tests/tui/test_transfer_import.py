@@ -360,7 +360,7 @@ async def test_a_plan_that_is_stopped_leads_back_to_the_mapping(store):
 
 async def test_the_plan_shows_what_the_agent_would_then_read(store, monkeypatch):
     """A saved case is asked of a copy with the import in it: texts and places before and now; nothing is written."""
-    from memtui.engine import CaseBook
+    from memtui.engine.cases import CaseBook
     from memtui.engine.cases.case import Case
     from memtui.paths import cases_file
 

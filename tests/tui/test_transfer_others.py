@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine import CaseBook, changes
+from memtui.engine import changes
+from memtui.engine.cases import CaseBook
 from memtui.engine.cases.case import Case
 from memtui.paths import cases_file
 from memtui.tui.dialogs.change_preview import ChangePreview

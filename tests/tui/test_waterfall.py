@@ -10,17 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from memtui.engine import Candidate, Engine, Proof, RecallRequest, Step
+from memtui.engine import Engine, RecallRequest
+from memtui.engine.recall import Candidate, Proof, Step
 from memtui.tui.paint.glyphs import ASCII, UNICODE
-from memtui.tui.paint.waterfall import (
-    Waterfall,
-    WaterfallStep,
-    badge,
-    fall_rows,
-    number,
-    stacked,
-    summary,
-)
+from memtui.tui.paint.waterfall import Waterfall, WaterfallStep, badge, fall_rows, number, stacked, summary
 from memtui.tui.trace import results, rule_text, stages
 from tests.tui.traces import candidates, made, missed, recorded
 

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
-from memtui.engine import CancelToken, Engine, Progress, RecallRequest, Verdict, explain, open_engine
+from memtui.engine import CancelToken, Engine, Progress, RecallRequest, explain, open_engine
+from memtui.engine.explain import Verdict
 from memtui.tui.app import MemtuiApp
 from memtui.tui.dialogs.change_preview import ChangePreview
 from memtui.tui.dialogs.choose_memory import MemoryPick

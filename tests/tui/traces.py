@@ -8,7 +8,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from memtui.engine import Candidate, Memory, Proof, StageSummary, Step
+from memtui.engine import Memory
+from memtui.engine.recall import Candidate, Proof, StageSummary, Step
 from tests.conftest import NOW_MS
 
 DAY = 86_400_000

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from memtui.engine.core.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from memtui.engine.changes.applier import ConflictError
     from memtui.engine.changes.change_set import Change, ChangeSet, Conflict, Op, Outcome
     from memtui.engine.changes.commit import apply, apply_staged
+    from memtui.engine.changes.fields import LONGEST_TEXT, Field
     from memtui.engine.changes.files_beside import FileEdit, edits_of
     from memtui.engine.changes.forgetting import (
         holds_words,
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     )
     from memtui.engine.changes.journal import EntryRow, JournalEntry
     from memtui.engine.changes.merging import plan_merge, plan_supersede
+    from memtui.engine.changes.owner_lock import LockState
     from memtui.engine.changes.plan import (
         makes_version,
         plan_each,
@@ -38,7 +39,14 @@ if TYPE_CHECKING:
         staged_memory,
     )
     from memtui.engine.changes.purge_history import plan_past
-    from memtui.engine.changes.recall_effect import LAST, AnswerChange, AnswerRow, EffectQuestion, of_cases
+    from memtui.engine.changes.recall_effect import (
+        LAST,
+        AnswerChange,
+        AnswerRow,
+        EffectQuestion,
+        RecallEffect,
+        of_cases,
+    )
     from memtui.engine.changes.reverse import plan_bring_back
     from memtui.engine.changes.story import Story, memory_story
     from memtui.engine.changes.suggested import plan_change
@@ -47,19 +55,22 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LAST",
+    "LONGEST_TEXT",
     "AnswerChange",
     "AnswerRow",
     "Change",
     "ChangeSet",
     "Conflict",
-    "ConflictError",
     "EffectQuestion",
     "EntryRow",
+    "Field",
     "FileEdit",
     "Interrupted",
     "JournalEntry",
+    "LockState",
     "Op",
     "Outcome",
+    "RecallEffect",
     "Story",
     "TrashedMemory",
     "WriteState",
@@ -103,15 +114,18 @@ __getattr__ = lazy_names(
         "Change": "memtui.engine.changes.change_set",
         "ChangeSet": "memtui.engine.changes.change_set",
         "Conflict": "memtui.engine.changes.change_set",
-        "ConflictError": "memtui.engine.changes.applier",
         "EffectQuestion": "memtui.engine.changes.recall_effect",
         "EntryRow": "memtui.engine.changes.journal",
+        "Field": "memtui.engine.changes.fields",
         "FileEdit": "memtui.engine.changes.files_beside",
         "Interrupted": "memtui.engine.changes.interrupted",
         "JournalEntry": "memtui.engine.changes.journal",
         "LAST": "memtui.engine.changes.recall_effect",
+        "LONGEST_TEXT": "memtui.engine.changes.fields",
+        "LockState": "memtui.engine.changes.owner_lock",
         "Op": "memtui.engine.changes.change_set",
         "Outcome": "memtui.engine.changes.change_set",
+        "RecallEffect": "memtui.engine.changes.recall_effect",
         "Story": "memtui.engine.changes.story",
         "TrashedMemory": "memtui.engine.changes.trash",
         "WriteState": "memtui.engine.changes.write_state",

@@ -7,10 +7,26 @@ from typing import TYPE_CHECKING
 from memtui.engine.core.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from memtui.engine.explain.comparison import Effect, RankFlow, ScoreAccount, StagePair, compare, effects
-    from memtui.engine.explain.effective_settings import parameters
-    from memtui.engine.explain.knobs import bounds
-    from memtui.engine.explain.prompt_block import BlockPart, Mode, injected, reaches_prompt, settings_of
+    from memtui.engine.explain.comparison import (
+        Comparison,
+        RankFlow,
+        ScoreAccount,
+        StagePair,
+        compare,
+        effects,
+    )
+    from memtui.engine.explain.effective_settings import Parameter, parameters
+    from memtui.engine.explain.knobs import Bounds, bounds, with_values
+    from memtui.engine.explain.prompt_block import (
+        BlockPart,
+        Mode,
+        PromptBlock,
+        PromptBlockSettings,
+        injected,
+        reaches_prompt,
+        settings_of,
+    )
+    from memtui.engine.explain.question_history import History, PastQuestion
     from memtui.engine.explain.questions import (
         LaterAnswer,
         again,
@@ -35,11 +51,12 @@ if TYPE_CHECKING:
         with_kept_vector,
     )
     from memtui.engine.explain.radar import Disagreement, corrected_text, find_disagreements
-    from memtui.engine.explain.receipts import open_receipt, save_receipt
+    from memtui.engine.explain.receipt_replay import Replay
+    from memtui.engine.explain.receipts import Receipt, open_receipt, read_receipt, save_receipt
     from memtui.engine.explain.remedies import MemoryRemedy, find_remedies
     from memtui.engine.explain.sentences import explain
-    from memtui.engine.explain.variation import changed_request
-    from memtui.engine.explain.verdict import DROP, TIMES
+    from memtui.engine.explain.variation import ValueStrip, WhatIf, changed_request
+    from memtui.engine.explain.verdict import DROP, TIMES, GateResult, IdleKnob, SmallestChange, Verdict
     from memtui.engine.explain.word_tree import KeywordTree, keyword_tree
     from memtui.engine.recall.recipes.memtui.signals import signal_words
     from memtui.engine.recall.recipes.memtui.weights import weight_words
@@ -48,15 +65,29 @@ __all__ = [
     "DROP",
     "TIMES",
     "BlockPart",
+    "Bounds",
+    "Comparison",
     "Disagreement",
-    "Effect",
+    "GateResult",
+    "History",
+    "IdleKnob",
     "KeywordTree",
     "LaterAnswer",
     "MemoryRemedy",
     "Mode",
+    "Parameter",
+    "PastQuestion",
+    "PromptBlock",
+    "PromptBlockSettings",
     "RankFlow",
+    "Receipt",
+    "Replay",
     "ScoreAccount",
+    "SmallestChange",
     "StagePair",
+    "ValueStrip",
+    "Verdict",
+    "WhatIf",
     "again",
     "agent_scopes",
     "asked_again",
@@ -80,6 +111,7 @@ __all__ = [
     "pair",
     "parameters",
     "reaches_prompt",
+    "read_receipt",
     "receipt",
     "remember",
     "replay",
@@ -94,46 +126,62 @@ __all__ = [
     "why_not",
     "why_not_in",
     "with_kept_vector",
+    "with_values",
 ]
 
 __getattr__ = lazy_names(
     __name__,
     {
         "BlockPart": "memtui.engine.explain.prompt_block",
+        "Bounds": "memtui.engine.explain.knobs",
+        "Comparison": "memtui.engine.explain.comparison",
+        "DROP": "memtui.engine.explain.verdict",
         "Disagreement": "memtui.engine.explain.radar",
-        "Effect": "memtui.engine.explain.comparison",
+        "GateResult": "memtui.engine.explain.verdict",
+        "History": "memtui.engine.explain.question_history",
+        "IdleKnob": "memtui.engine.explain.verdict",
+        "KeywordTree": "memtui.engine.explain.word_tree",
+        "LaterAnswer": "memtui.engine.explain.questions",
         "MemoryRemedy": "memtui.engine.explain.remedies",
         "Mode": "memtui.engine.explain.prompt_block",
+        "Parameter": "memtui.engine.explain.effective_settings",
+        "PastQuestion": "memtui.engine.explain.question_history",
+        "PromptBlock": "memtui.engine.explain.prompt_block",
+        "PromptBlockSettings": "memtui.engine.explain.prompt_block",
         "RankFlow": "memtui.engine.explain.comparison",
+        "Receipt": "memtui.engine.explain.receipts",
+        "Replay": "memtui.engine.explain.receipt_replay",
         "ScoreAccount": "memtui.engine.explain.comparison",
+        "SmallestChange": "memtui.engine.explain.verdict",
         "StagePair": "memtui.engine.explain.comparison",
-        "DROP": "memtui.engine.explain.verdict",
         "TIMES": "memtui.engine.explain.verdict",
+        "ValueStrip": "memtui.engine.explain.variation",
+        "Verdict": "memtui.engine.explain.verdict",
+        "WhatIf": "memtui.engine.explain.variation",
         "again": "memtui.engine.explain.questions",
         "agent_scopes": "memtui.engine.explain.questions",
         "asked_again": "memtui.engine.explain.questions",
         "asked_last": "memtui.engine.explain.questions",
         "bisect": "memtui.engine.explain.questions",
         "bounds": "memtui.engine.explain.knobs",
+        "by_own_words": "memtui.engine.explain.questions",
         "changed_request": "memtui.engine.explain.variation",
         "compare": "memtui.engine.explain.comparison",
-        "by_own_words": "memtui.engine.explain.questions",
+        "corrected_text": "memtui.engine.explain.radar",
         "effect_on_recall": "memtui.engine.explain.questions",
         "effects": "memtui.engine.explain.comparison",
         "explain": "memtui.engine.explain.sentences",
-        "LaterAnswer": "memtui.engine.explain.questions",
-        "KeywordTree": "memtui.engine.explain.word_tree",
-        "keyword_tree": "memtui.engine.explain.word_tree",
-        "corrected_text": "memtui.engine.explain.radar",
         "find_disagreements": "memtui.engine.explain.radar",
         "find_remedies": "memtui.engine.explain.remedies",
         "flips": "memtui.engine.explain.questions",
         "injected": "memtui.engine.explain.prompt_block",
+        "keyword_tree": "memtui.engine.explain.word_tree",
         "more_like": "memtui.engine.explain.questions",
         "open_receipt": "memtui.engine.explain.receipts",
         "pair": "memtui.engine.explain.questions",
         "parameters": "memtui.engine.explain.effective_settings",
         "reaches_prompt": "memtui.engine.explain.prompt_block",
+        "read_receipt": "memtui.engine.explain.receipts",
         "receipt": "memtui.engine.explain.questions",
         "remember": "memtui.engine.explain.questions",
         "replay": "memtui.engine.explain.questions",
@@ -148,5 +196,6 @@ __getattr__ = lazy_names(
         "why_not": "memtui.engine.explain.questions",
         "why_not_in": "memtui.engine.explain.questions",
         "with_kept_vector": "memtui.engine.explain.questions",
+        "with_values": "memtui.engine.explain.knobs",
     },
 )

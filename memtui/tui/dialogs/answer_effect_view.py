@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from memtui.engine import ChangeSet, MemtuiError, Progress, counted, mask, one_line
+from memtui.engine import MemtuiError, Progress, counted, mask, one_line
+from memtui.engine.changes import ChangeSet
 from memtui.tui.dialogs.change_preview_view import heading, sentences
 from memtui.tui.paint.cells import across, crop
 from memtui.tui.paint.difference import difference, one_side
@@ -15,8 +16,7 @@ from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import full, score
 
 if TYPE_CHECKING:
-    from memtui.engine import RecallEffect
-    from memtui.engine.changes import AnswerChange, AnswerRow
+    from memtui.engine.changes import AnswerChange, AnswerRow, RecallEffect
 
 EFFECT = "WHAT THE AGENT WOULD NOW READ"
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from textual import events, on
 from textual.app import ComposeResult
 
-from memtui.engine import ChangeSet, MemtuiError, Progress, counted, one_line, veiled
+from memtui.engine import MemtuiError, Progress, counted, one_line, veiled
+from memtui.engine.changes import ChangeSet
 from memtui.patches.textual_painting import QuickModal
 from memtui.tui.actions.table import bindings
 from memtui.tui.calls import EngineCalls, Report
@@ -23,7 +24,8 @@ from memtui.tui.widgets.row_list import Row, RowList
 from memtui.tui.widgets.text_lines import DialogKeys, Way
 
 if TYPE_CHECKING:
-    from memtui.engine import CancelToken, Engine, RecallEffect
+    from memtui.engine import CancelToken, Engine
+    from memtui.engine.changes import RecallEffect
 
 
 Effect = Callable[[ChangeSet, "CancelToken", Report], "RecallEffect"]

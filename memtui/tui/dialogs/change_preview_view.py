@@ -13,15 +13,8 @@ from typing import Any
 from rich.cells import cell_len
 from textual.content import Content
 
-from memtui.engine import (
-    Change,
-    ChangeSet,
-    Conflict,
-    clean,
-    counted,
-    one_line,
-    veiled,
-)
+from memtui.engine import clean, counted, one_line, veiled
+from memtui.engine.changes import Change, ChangeSet, Conflict
 from memtui.tui.paint.cells import crop, fit
 from memtui.tui.paint.difference import difference
 from memtui.tui.paint.glyphs import Glyphs

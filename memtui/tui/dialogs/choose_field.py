@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 
 from textual.app import App
 
-from memtui.engine import Field, Memory
+from memtui.engine import Memory
+from memtui.engine.changes import Field
 from memtui.tui.dialogs.choose_one import ChooseOne, Option
 from memtui.tui.dialogs.text_prompt import TextPrompt
 

@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine import History, Outcome, changes, counted, one_line
+from memtui.engine import changes, counted, one_line
+from memtui.engine.changes import Outcome
+from memtui.engine.explain import History
 from memtui.paths import questions_file
 from memtui.tui.dialogs.choose_one import ChooseOne, Option
 from memtui.tui.dialogs.sheet import Sheet, SheetLine, SheetSection
@@ -14,7 +16,8 @@ from memtui.tui.host import host
 from memtui.tui.paint.numbers import full
 
 if TYPE_CHECKING:
-    from memtui.engine import ChangeSet, Engine
+    from memtui.engine import Engine
+    from memtui.engine.changes import ChangeSet
     from memtui.tui.change_request import ChangeRequests
 
 

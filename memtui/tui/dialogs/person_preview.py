@@ -24,7 +24,8 @@ from memtui.tui.paint.numbers import full, score
 from memtui.tui.widgets.row_list import Row, RowMessage
 
 if TYPE_CHECKING:
-    from memtui.engine import ChangeSet, Engine
+    from memtui.engine import Engine
+    from memtui.engine.changes import ChangeSet
     from memtui.engine.witness import Likely
     from memtui.tui.widgets.text_lines import Way
 

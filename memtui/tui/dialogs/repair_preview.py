@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from memtui.engine import ChangeSet, counted
+from memtui.engine import counted
+from memtui.engine.changes import ChangeSet
 from memtui.tui.actions.table import bindings
 from memtui.tui.dialogs.change_preview import ChangePreview, PreviewAnswer, PreviewRows
 from memtui.tui.dialogs.change_preview_view import MOST_LINES, SHOWN, change_lines, head_lines, sentences
@@ -18,7 +19,8 @@ from memtui.tui.widgets.row_list import Row
 from memtui.tui.widgets.text_lines import Way
 
 if TYPE_CHECKING:
-    from memtui.engine import CancelToken, RecallEffect
+    from memtui.engine import CancelToken
+    from memtui.engine.changes import RecallEffect
     from memtui.tui.calls import Report
     from memtui.tui.change_request import ChangeRequests
 

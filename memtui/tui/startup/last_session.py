@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from memtui.engine import LockState, MemtuiError, changes
+from memtui.engine import MemtuiError, changes
+from memtui.engine.changes import LockState
 from memtui.tui.appearance import Appearance
 from memtui.tui.change_request import ChangeRequests
 from memtui.tui.dialogs.choose_one import ChooseOne, Option
@@ -13,9 +14,7 @@ from memtui.ui_state import UiState
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
-    from memtui.engine.changes import (
-        Interrupted,
-    )
+    from memtui.engine.changes import Interrupted
     from memtui.tui.startup.session_app import SessionApp
 
 

@@ -20,7 +20,8 @@ from memtui.tui.trace.rule_text import figure
 from memtui.tui.widgets.memory_text import text_lines
 
 if TYPE_CHECKING:
-    from memtui.engine import Candidate, Proof, StageSummary, Step, Trace, WordMet
+    from memtui.engine import Trace
+    from memtui.engine.recall import Candidate, Proof, StageSummary, Step, WordMet
     from memtui.tui.screens.recall.state import CandidateStory
 
 

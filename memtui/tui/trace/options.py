@@ -12,7 +12,8 @@ from memtui.tui.screens.recall.state import Form
 from memtui.tui.widgets.question_line import OptionChip
 
 if TYPE_CHECKING:
-    from memtui.engine import Engine, RecipeInfo
+    from memtui.engine import Engine
+    from memtui.engine.recall import RecipeInfo
 
 
 ANY = "\0any"

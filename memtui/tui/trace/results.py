@@ -23,13 +23,9 @@ from memtui.tui.widgets.dropped_list import DroppedGroup, Miss
 from memtui.tui.widgets.result_list import ResultRow, found_at
 
 if TYPE_CHECKING:
-    from memtui.engine import Candidate, Memory, StageSummary, Step, Trace
-    from memtui.engine.explain import (
-        Disagreement,
-    )
-    from memtui.engine.recall import (
-        Confidence,
-    )
+    from memtui.engine import Memory, Trace
+    from memtui.engine.explain import Disagreement
+    from memtui.engine.recall import Candidate, Confidence, StageSummary, Step
     from memtui.tui.screens.recall.state import CandidateStory
 
 
@@ -92,10 +88,7 @@ def fused_by_ranks(trace: Trace) -> bool:
 
 def left_out(trace: Trace) -> dict[str, str]:
     """Id to why it does not reach the prompt, for what came back; empty where the answer goes into none."""
-    from memtui.engine.explain import (
-        injected,
-        reaches_prompt,
-    )
+    from memtui.engine.explain import injected, reaches_prompt
 
     if not reaches_prompt(trace):
         return {}
@@ -104,10 +97,7 @@ def left_out(trace: Trace) -> dict[str, str]:
 
 def prompt_ends(trace: Trace) -> str:
     """The line under the last memory that reaches the prompt; empty where all do, or there is no prompt."""
-    from memtui.engine.explain import (
-        injected,
-        reaches_prompt,
-    )
+    from memtui.engine.explain import injected, reaches_prompt
 
     cut = [c for c in trace.candidates if c.reason in HOOK_GATES]
     if not reaches_prompt(trace) or not (cut or left_out(trace)):

@@ -14,7 +14,8 @@ from memtui.tui.paint.waterfall import TOLERANCE, Waterfall, WaterfallStep
 from memtui.tui.trace.rule_text import figure, formula, stretch_words, stretched
 
 if TYPE_CHECKING:
-    from memtui.engine import Candidate, StageSummary, Step, Trace
+    from memtui.engine import Trace
+    from memtui.engine.recall import Candidate, StageSummary, Step
 
 
 _STYLES = {

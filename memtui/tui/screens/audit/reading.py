@@ -5,14 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memtui.engine import CancelToken, CaseBook, MemtuiError, counted, explain
+from memtui.engine import CancelToken, MemtuiError, counted, explain
+from memtui.engine.cases import CaseBook
 
 if TYPE_CHECKING:
-    from memtui.engine import Engine
+    from memtui.engine import Engine, RecallRequest
     from memtui.engine.configuration import ListPlace
-    from memtui.engine.recall import (
-        RecallRequest,
-    )
     from memtui.engine.witness import (
         GotIndex,
         InjectionEconomy,
@@ -53,9 +51,7 @@ def read_again(
     engine: Engine, replayed: ReplayedSession, turn: ReplayedTurn, as_of: bool, cancel: CancelToken
 ) -> tuple[str, ReplayedTurn, bool]:
     """A turn's question again; with the session's id, and whether it was asked as of then."""
-    from memtui.engine.witness import (
-        with_today,
-    )
+    from memtui.engine.witness import with_today
 
     asked = with_today(engine, turn, replayed.file.agent, replayed.turns, as_of=as_of, cancel=cancel)
     return replayed.file.id, asked, as_of
@@ -63,9 +59,7 @@ def read_again(
 
 def read_all_rights(engine: Engine, cancel: CancelToken) -> Rights:
     """Who may read what."""
-    from memtui.engine.witness import (
-        read_rights,
-    )
+    from memtui.engine.witness import read_rights
 
     return read_rights(engine, engine.environ, Path.cwd(), cancel=cancel)
 
@@ -101,9 +95,7 @@ def read_rights_anew(engine: Engine, cancel: CancelToken) -> Rights:
 
 def read_leaks(engine: Engine, cancel: CancelToken) -> tuple[Rights, LeakReport]:
     """What crossed, or can; with the rights that it was held against."""
-    from memtui.engine.witness import (
-        hunt_leaks,
-    )
+    from memtui.engine.witness import hunt_leaks
 
     rights = read_all_rights(engine, cancel)
     return rights, hunt_leaks(engine, rights, engine.environ, Path.cwd(), cancel=cancel)
@@ -111,18 +103,14 @@ def read_leaks(engine: Engine, cancel: CancelToken) -> tuple[Rights, LeakReport]
 
 def read_reach(engine: Engine, memory: str, cancel: CancelToken) -> Reach:
     """How far a memory reached."""
-    from memtui.engine.witness import (
-        reach_of,
-    )
+    from memtui.engine.witness import reach_of
 
     return reach_of(engine, memory, engine.environ, Path.cwd(), cancel=cancel)
 
 
 def read_new(engine: Engine, seen: int, cancel: CancelToken) -> tuple[int, list[LiveEvent]]:
     """The newest version, and what was written since `seen`."""
-    from memtui.engine.witness import (
-        read_live,
-    )
+    from memtui.engine.witness import read_live
 
     if engine.store.newest_version() == seen:
         return seen, []
@@ -132,18 +120,14 @@ def read_new(engine: Engine, seen: int, cancel: CancelToken) -> tuple[int, list[
 
 def read_costs(engine: Engine, cancel: CancelToken) -> InjectionEconomy:
     """What injections cost."""
-    from memtui.engine.witness import (
-        read_economy,
-    )
+    from memtui.engine.witness import read_economy
 
     return read_economy(engine, engine.environ, Path.cwd(), cancel)
 
 
 def for_bisect(engine: Engine, turn: ReplayedTurn, agent: str, memory: str) -> tuple[RecallRequest, str, str]:
     """A turn's question as its agent asks it, and the memory to look for with its text."""
-    from memtui.engine.witness import (
-        request_of_turn,
-    )
+    from memtui.engine.witness import request_of_turn
 
     text = next((each.text for each in turn.memories or () if each.id == memory), "")
     return request_of_turn(engine, turn, agent, False), memory, text or memory
@@ -151,9 +135,7 @@ def for_bisect(engine: Engine, turn: ReplayedTurn, agent: str, memory: str) -> t
 
 def keep_case(engine: Engine, replayed: ReplayedSession, turn: ReplayedTurn) -> str:
     """Make a turn a case; what to say of it. Raises MemtuiError where it makes none."""
-    from memtui.engine.witness import (
-        case_of_turn,
-    )
+    from memtui.engine.witness import case_of_turn
     from memtui.paths import cases_file
 
     agent = replayed.file.agent
@@ -166,10 +148,7 @@ def keep_case(engine: Engine, replayed: ReplayedSession, turn: ReplayedTurn) -> 
 
 def write_proof(engine: Engine, memory: str, name: str, cancel: CancelToken) -> str:
     """Write the proof pack; the file's path."""
-    from memtui.engine.witness import (
-        collect_proof,
-        write_pack,
-    )
+    from memtui.engine.witness import collect_proof, write_pack
 
     file = Path(name).expanduser()
     write_pack(collect_proof(engine, [memory], engine.environ, Path.cwd(), cancel=cancel), file)

@@ -33,8 +33,7 @@ from memtui.tui.widgets.state_panel import State, StatePanel, failed
 from memtui.tui.widgets.view_rows import Look, painted
 
 if TYPE_CHECKING:
-    from memtui.engine import Engine
-    from memtui.engine.recall import RecallRequest
+    from memtui.engine import Engine, RecallRequest
     from memtui.engine.witness import Mend, ReplayedSession, ReplayedTurn
 
 

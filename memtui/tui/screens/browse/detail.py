@@ -33,18 +33,14 @@ from memtui.tui.widgets.splitter import Splitter
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
-    from memtui.engine.changes import (
-        Story,
-    )
+    from memtui.engine.changes import Story
     from memtui.engine.lifecycle import MemoryLife
-    from memtui.engine.witness import (
-        GotIndex,
-    )
+    from memtui.engine.witness import GotIndex
 
 
 def life_of(engine: Engine, memory: Memory) -> tuple[str, MemoryLife | None, tuple[tuple[str, bool], ...]]:
     """A memory's decay, where there is any, and the saved questions that expect or reject it; for a worker."""
-    from memtui.engine import CaseBook
+    from memtui.engine.cases import CaseBook
     from memtui.engine.lifecycle import BoardAsk, follow_memory
     from memtui.paths import cases_file
 

@@ -11,7 +11,8 @@ from textual.app import ComposeResult
 from textual.content import Content
 from textual.widgets import Static, TextArea
 
-from memtui.engine import LONGEST_TEXT, Field, Memory, MemtuiError, clean, one_line
+from memtui.engine import Memory, MemtuiError, clean, one_line
+from memtui.engine.changes import LONGEST_TEXT, Field
 from memtui.patches.textual_painting import QuickModal
 from memtui.tui.actions.table import bindings
 from memtui.tui.dialogs.choose_field import LETTERS, choose_value, words_of

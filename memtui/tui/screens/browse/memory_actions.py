@@ -14,7 +14,7 @@ from memtui.tui.screens.browse.edit_form import EditedMemory, draft_of, put
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from memtui.engine import Outcome
+    from memtui.engine.changes import Outcome
 
 
 class Editing:

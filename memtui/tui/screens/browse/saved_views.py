@@ -10,7 +10,8 @@ from typing import Any
 from textual.message import Message
 from textual.widget import Widget
 
-from memtui.engine import ListQuery, Outcome, StoreInfo, counted
+from memtui.engine import ListQuery, StoreInfo, counted
+from memtui.engine.changes import Outcome
 from memtui.tui import saved_state
 from memtui.tui.calls import EngineCalls
 from memtui.tui.dialogs.choose_one import ChooseOne, Option

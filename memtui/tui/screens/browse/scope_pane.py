@@ -16,10 +16,8 @@ from textual.reactive import reactive
 from textual.strip import Strip
 from textual.style import Style
 
-from memtui.engine import Facets, one_line
-from memtui.engine.catalog import (
-    AGES,
-)
+from memtui.engine import one_line
+from memtui.engine.catalog import AGES, Facets
 from memtui.patches.textual_scrollbar import SyncedScroll
 from memtui.tui.actions.table import bindings
 from memtui.tui.bound_panel import BoundPanel

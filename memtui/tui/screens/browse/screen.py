@@ -12,7 +12,8 @@ from textual.binding import BindingType
 from textual.reactive import var
 from textual.widget import Widget
 
-from memtui.engine import ListQuery, Memory, MemtuiError, Outcome, Progress, changes, counted, one_line
+from memtui.engine import ListQuery, Memory, MemtuiError, Progress, changes, counted, one_line
+from memtui.engine.changes import Outcome
 from memtui.tui.actions.table import bindings
 from memtui.tui.base_screen import BaseScreen
 from memtui.tui.change_request import ChangeRequests
@@ -459,9 +460,8 @@ class BrowseScreen(BaseScreen):
         title = f"Change {counted(len(ids), 'memory', 'memories')}"
 
         def plan(field: str, value: str) -> None:
-            self.staging.stage(
-                lambda engine: changes.plan_edit(engine, ids, {field: value}), then=self._changed
-            )
+            given = {field: value}
+            self.staging.stage(lambda engine: changes.plan_edit(engine, ids, given), then=self._changed)
 
         choose_change(self.app, title, engine.editable, one, self._known_scopes(), plan, (field, value))
 

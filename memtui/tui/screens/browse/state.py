@@ -6,10 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from memtui.engine import Facets, ListQuery, ListView, Memory, StoreInfo, one_line
-from memtui.engine.catalog import (
-    SORT_KEYS,
-)
+from memtui.engine import ListQuery, ListView, Memory, StoreInfo, one_line
+from memtui.engine.catalog import SORT_KEYS, Facets
 from memtui.tui.layout import BrowseShape, nudges
 from memtui.tui.widgets.state_panel import State
 

@@ -13,8 +13,9 @@ from memtui.tui.screens.capture import working
 from memtui.tui.screens.capture.state import CaptureState, marked
 
 if TYPE_CHECKING:
-    from memtui.engine import ChangeSet, Engine, Outcome
+    from memtui.engine import Engine
     from memtui.engine.capture import Item
+    from memtui.engine.changes import ChangeSet, Outcome
 
 
 INBOX = "inbox"

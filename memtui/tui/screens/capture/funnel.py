@@ -18,8 +18,8 @@ from memtui.tui.screens.capture.view import said_rows
 from memtui.tui.widgets.row_list import Row
 
 if TYPE_CHECKING:
-    from memtui.engine import RecallEffect
     from memtui.engine.capture import Otherwise
+    from memtui.engine.changes import RecallEffect
 
 
 def steps(state: CaptureState, width: int, glyphs: Glyphs, keys: Keymap) -> list[Row]:

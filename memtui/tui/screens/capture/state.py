@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from memtui.engine import ChangeSet, RecallEffect
     from memtui.engine.capture import (
         CaptureCandidate,
         CaptureRequest,
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
         Remedy,
         Run,
     )
+    from memtui.engine.changes import ChangeSet, RecallEffect
 
 
 View = Literal["conversations", "inbox", "funnel", "jobs"]

@@ -16,7 +16,7 @@ from memtui.engine import MemtuiError, UsageError, counted, one_line
 from memtui.tui.screens.capture.state import CaptureState, Talk
 
 if TYPE_CHECKING:
-    from memtui.engine import CancelToken, ChangeSet, Engine, RecallEffect
+    from memtui.engine import CancelToken, Engine
     from memtui.engine.capture import (
         CaptureCase,
         CaptureCaseBook,
@@ -32,9 +32,8 @@ if TYPE_CHECKING:
         Remedy,
         Run,
     )
-    from memtui.engine.transfer import (
-        ChatSettings,
-    )
+    from memtui.engine.changes import ChangeSet, RecallEffect
+    from memtui.engine.transfer import ChatSettings
 
 
 MOST_SESSIONS = 50
@@ -47,9 +46,7 @@ RECIPE = "memtui"
 
 def found(environ: Mapping[str, str]) -> list[Talk]:
     """The agents' own sessions, the newest first."""
-    from memtui.engine.witness import (
-        find_sessions,
-    )
+    from memtui.engine.witness import find_sessions
 
     sessions = [each for each in find_sessions(environ, Path.cwd()) if each.form == "jsonl"]
     sessions.sort(key=lambda each: -each.modified_ms)
@@ -70,9 +67,7 @@ def waiting(engine: Engine, written: Mapping[int, int]) -> tuple[tuple[Item, ...
 
     `written` are the entries of what was applied here; without any the journal is not read for it.
     """
-    from memtui.engine.capture import (
-        Inbox,
-    )
+    from memtui.engine.capture import Inbox
 
     inbox = Inbox(engine)
     back = engine.write_state.journal.taken_back() if written else frozenset()
@@ -103,11 +98,7 @@ def captured(
     report: Callable[[Any], None],
 ) -> tuple[Talk, CaptureRequest, CaptureTrace]:
     """Read a conversation and capture it; nothing is written."""
-    from memtui.engine.capture import (
-        CaptureRequest,
-        capture,
-        read_conversations,
-    )
+    from memtui.engine.capture import CaptureRequest, capture, read_conversations
 
     conversation = talk.conversation or read_conversations(Path(talk.path))[0]
     recipe = talk.recipe or RECIPE
@@ -143,15 +134,8 @@ def asking(
     if settings is None:
         yield None
         return
-    from memtui.engine.capture import (
-        OWN,
-        PRO,
-        ModelChat,
-    )
-    from memtui.engine.transfer import (
-        ChatClient,
-        HourBudget,
-    )
+    from memtui.engine.capture import OWN, PRO, ModelChat
+    from memtui.engine.transfer import ChatClient, HourBudget
 
     place = engine.state_place
     budget = HourBudget(settings.calls_per_hour, None if place is None else place / "chat-calls.json")

@@ -13,10 +13,8 @@ from textual.app import ComposeResult
 from textual.content import Content
 from textual.reactive import reactive
 
-from memtui.engine import CancelToken, CaseBook, MemtuiError, Progress, counted, one_line
-from memtui.engine.cases import (
-    CaseSetup,
-)
+from memtui.engine import CancelToken, MemtuiError, Progress, counted, one_line
+from memtui.engine.cases import CaseBook, CaseSetup
 from memtui.tui import layouts
 from memtui.tui.actions.table import bindings
 from memtui.tui.base_screen import BaseScreen
@@ -45,11 +43,7 @@ from memtui.tui.widgets.text_lines import TextLines
 if TYPE_CHECKING:
     from memtui.engine import Engine, RecallRequest
     from memtui.engine.capture import CaseTrial
-    from memtui.engine.cases import (
-        Case,
-        CaseReport,
-        TuningResult,
-    )
+    from memtui.engine.cases import Case, CaseReport, TuningResult
 
 
 # What the Cases screen asks of the engine, on its own thread.
@@ -61,9 +55,7 @@ BUDGET = 60
 def read(engine: Engine, book: CaseBook) -> Book:
     """The cases, the memories that they name, and whether the demo's own questions would fit here."""
     from memtui.engine.capture import CaptureCaseBook
-    from memtui.engine.cases import (
-        demo_cases,
-    )
+    from memtui.engine.cases import demo_cases
 
     cases, talks = book.cases(), CaptureCaseBook.beside(book.path).cases()
     named = dict.fromkeys(id for case in cases for id in (*case.expected, *case.rejected))
@@ -85,10 +77,7 @@ def run(
 ) -> tuple[CaseReport | None, dict[str, CaseTrial]]:
     """Ask every case of A, and of B where there is one; capture every conversation as it is and under B's settings."""
     from memtui.engine.capture import try_settings
-    from memtui.engine.cases import (
-        compare,
-        run_cases,
-    )
+    from memtui.engine.cases import compare, run_cases
 
     cases = book.cases
 
@@ -118,10 +107,7 @@ def search(
     cancel: CancelToken,
 ) -> TuningResult:
     """Search better settings from `start`, judged on cases kept apart."""
-    from memtui.engine.cases import (
-        run_cases,
-        tune,
-    )
+    from memtui.engine.cases import run_cases, tune
 
     fetches = told_waits(report)
 
@@ -136,9 +122,7 @@ def search(
 
 def take_file(book: CaseBook, path: Path) -> tuple[int, list[tuple[str, str]]]:
     """Take the cases of a file; how many, and the lines that are none."""
-    from memtui.engine.cases import (
-        read_cases,
-    )
+    from memtui.engine.cases import read_cases
 
     taken, rejected = read_cases(path)
     book.put_all(taken)
@@ -147,9 +131,7 @@ def take_file(book: CaseBook, path: Path) -> tuple[int, list[tuple[str, str]]]:
 
 def take_demo(book: CaseBook, now_ms: int) -> str:
     """Take the demo store's own questions."""
-    from memtui.engine.cases import (
-        demo_cases,
-    )
+    from memtui.engine.cases import demo_cases
 
     cases = demo_cases(now_ms)
     book.put_all(cases)
@@ -227,9 +209,7 @@ class Choosing(BoundPart[CasesState]):
 
         def taken(path: str | None) -> None:
             def read(cancel: CancelToken, report: Report) -> Named:
-                from memtui.engine.discovery import (
-                    read_config,
-                )
+                from memtui.engine.discovery import read_config
 
                 return Named(
                     one_line(Path(path or "").name), replace(base, name="B", config=read_config(path))

@@ -43,7 +43,8 @@ from memtui.tui.widgets.row_list import RowList
 from memtui.tui.widgets.state_panel import StatePanel
 
 if TYPE_CHECKING:
-    from memtui.engine import Engine, StageSummary, Trace
+    from memtui.engine import Engine, Trace
+    from memtui.engine.recall import StageSummary
     from memtui.tui.screens.recall.judging import ChangeRequest
 
 
@@ -279,7 +280,7 @@ def answered(
     on_stage: Callable[[StageSummary], None] | None = None,
 ) -> Pair:
     """Ask what can be asked, and compare. Call from a worker."""
-    from memtui.engine import CaseBook
+    from memtui.engine.cases import CaseBook
 
     if a.request is not None and b.request is not None:
         one, other = explain.pair(engine, a.request, b.request, on_stage, cancel)

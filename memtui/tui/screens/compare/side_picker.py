@@ -8,16 +8,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from textual.message import Message
 
-from memtui.engine import (
-    UNSET,
-    CancelToken,
-    MemtuiError,
-    RecallRequest,
-    UsageError,
-    counted,
-    explain,
-    one_line,
-)
+from memtui.engine import CancelToken, MemtuiError, RecallRequest, UsageError, counted, explain, one_line
+from memtui.engine.recall import UNSET
 from memtui.tui.bound_panel import BoundPart
 from memtui.tui.calls import Report
 from memtui.tui.dialogs.choose_one import ChooseOne, Option
@@ -31,10 +23,9 @@ from memtui.tui.trace import options
 from memtui.tui.widgets.state_panel import Choice, State
 
 if TYPE_CHECKING:
-    from memtui.engine import Parameter, Trace
-    from memtui.engine.cases import (
-        TableVersion,
-    )
+    from memtui.engine import Trace
+    from memtui.engine.cases import TableVersion
+    from memtui.engine.explain import Parameter
 
 
 WAYS = (
@@ -205,9 +196,7 @@ class SidePicker(BoundPart[CompareState]):
         )
 
         def take(text: str) -> None:
-            from memtui.engine.explain import (
-                changed_request,
-            )
+            from memtui.engine.explain import changed_request
 
             try:
                 given = read_value(parameter, text)
@@ -229,9 +218,7 @@ class SidePicker(BoundPart[CompareState]):
     def _file(self) -> None:
         def take(path: str) -> None:
             def read(cancel: CancelToken, report: Report) -> Side:
-                from memtui.engine.discovery import (
-                    read_config,
-                )
+                from memtui.engine.discovery import read_config
 
                 base = self._base
                 return Side(one_line(Path(path).name), replace(base, config=read_config(path)))
@@ -272,9 +259,7 @@ class SidePicker(BoundPart[CompareState]):
 
     def _time(self) -> None:
         def take(text: str) -> None:
-            from memtui.engine.transfer import (
-                read_time,
-            )
+            from memtui.engine.transfer import read_time
 
             moment, why = read_time(text, host(self).now_ms())
             if moment is None:
@@ -290,9 +275,7 @@ class SidePicker(BoundPart[CompareState]):
     def _receipt(self) -> None:
         def take(path: str) -> None:
             def read(cancel: CancelToken, report: Report) -> Side:
-                from memtui.engine.explain import (
-                    open_receipt,
-                )
+                from memtui.engine.explain import open_receipt
 
                 receipt = open_receipt(Path(path))
                 return Side(f"receipt {one_line(Path(path).name)}", None, receipt)

@@ -7,14 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from memtui.engine import Comparison, Memory, MemtuiError, RecallRequest
-    from memtui.engine.cases import (
-        Case,
-    )
-    from memtui.engine.explain import (
-        RankFlow,
-        ScoreAccount,
-    )
+    from memtui.engine import Memory, MemtuiError, RecallRequest
+    from memtui.engine.cases import Case
+    from memtui.engine.explain import Comparison, RankFlow, ScoreAccount
 
 
 Shown = Literal["a", "b", "differs"]

@@ -23,13 +23,9 @@ from memtui.tui.widgets.connectors import Pairing
 from memtui.tui.widgets.row_list import Row
 
 if TYPE_CHECKING:
-    from memtui.engine import Candidate, Trace
-    from memtui.engine.explain import (
-        Effect,
-        RankFlow,
-        ScoreAccount,
-        StagePair,
-    )
+    from memtui.engine import Trace
+    from memtui.engine.explain import Effect, RankFlow, ScoreAccount, StagePair
+    from memtui.engine.recall import Candidate
 
 
 SCORE_CELLS, MOVE_CELLS = 5, 5
@@ -460,9 +456,7 @@ def value(name: str, given: Any) -> str:
 
 def rows(pair: Pair, selected: str, width: int, glyphs: Glyphs, *, stages: bool) -> Sequence[Row]:
     """The whole panel for lines of `width` cells; `stages`: with the stages that differ."""
-    from memtui.engine.explain import (
-        effects,
-    )
+    from memtui.engine.explain import effects
 
     found = {
         each.stage: _difference(each)
@@ -522,9 +516,7 @@ def _settings(pair: Pair, found: Mapping[str, float], width: int, glyphs: Glyphs
 
 def _effects(pair: Pair, selected: str, width: int, glyphs: Glyphs) -> list[Content]:
     """What each stage added to the selected memory's score, in both."""
-    from memtui.engine.explain import (
-        effects,
-    )
+    from memtui.engine.explain import effects
 
     accounts = [account_of(pair, which) for which in ("a", "b")]
     titles = {stage.name: stage.title for each in accounts for stage in each.stages}

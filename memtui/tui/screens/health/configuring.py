@@ -24,11 +24,7 @@ from memtui.tui.widgets.row_list import RowList
 if TYPE_CHECKING:
     from memtui.engine import CancelToken, Engine, Progress
     from memtui.engine.changes import AnswerChange
-    from memtui.engine.configuration import (
-        ConfigDraft,
-        Configuration,
-        Flight,
-    )
+    from memtui.engine.configuration import ConfigDraft, Configuration, Flight
     from memtui.tui.calls import Report
 
 
@@ -107,9 +103,11 @@ def fly_plan(
     engine: Engine, turned: Turned, ask: bool, cancel: CancelToken, report: Report
 ) -> tuple[Flight | None, tuple[str, ...]]:
     """The cases and the last questions, and the saved conversations, as they are and under the plan; for a worker."""
-    from memtui.engine import CaseBook, History, explain
+    from memtui.engine import explain
+    from memtui.engine.cases import CaseBook
     from memtui.engine.changes import of_cases
     from memtui.engine.configuration import fly
+    from memtui.engine.explain import History
     from memtui.paths import cases_file, questions_file
 
     config = read_configuration(engine)
@@ -133,7 +131,8 @@ def fly_plan(
 
 def last_question(engine: Engine) -> str:
     """The question for a smoke recall: the one that was asked last, else a saved case's; for a worker."""
-    from memtui.engine import CaseBook, History
+    from memtui.engine.cases import CaseBook
+    from memtui.engine.explain import History
     from memtui.paths import cases_file, questions_file
 
     asked = History(questions_file()).search(store=engine.store.uri, limit=1)

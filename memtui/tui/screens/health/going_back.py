@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine import Change, ChangeSet
+from memtui.engine.changes import Change, ChangeSet
 from memtui.tui.dialogs.repair_preview import Repair
 
 if TYPE_CHECKING:

@@ -7,16 +7,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from memtui.engine import CancelToken, Engine, RecallEffect
+    from memtui.engine import CancelToken, Engine
+    from memtui.engine.changes import RecallEffect
     from memtui.engine.health import TableStep
 
 
 def examined(engine: Engine, deep: bool, cancel: CancelToken, report: Any) -> Any:
     """Every check of the passes that are asked for; for a worker."""
-    from memtui.engine.health import (
-        examine,
-        patient_of,
-    )
+    from memtui.engine.health import examine, patient_of
 
     patient = patient_of(
         engine,
@@ -30,10 +28,9 @@ def examined(engine: Engine, deep: bool, cancel: CancelToken, report: Any) -> An
 
 def own_questions(engine: Engine) -> Any:
     """The vectors of the saved cases and of the questions asked last; for a worker."""
-    from memtui.engine import CaseBook, History
-    from memtui.engine.health import (
-        own_vectors,
-    )
+    from memtui.engine.cases import CaseBook
+    from memtui.engine.explain import History
+    from memtui.engine.health import own_vectors
     from memtui.paths import cases_file, questions_file
 
     cases = CaseBook(cases_file(engine.info.uri)).cases()
@@ -42,11 +39,7 @@ def own_questions(engine: Engine) -> Any:
 
 def read_indexes(engine: Engine, cancel: CancelToken) -> Any:
     """Each index with its verdict, and the advice for a table of this size; for a worker."""
-    from memtui.engine.health import (
-        advice,
-        patient_of,
-        report_indexes,
-    )
+    from memtui.engine.health import advice, patient_of, report_indexes
 
     patient = patient_of(engine, now_ms=engine.now_ms, cancel=cancel)
     assert patient.facts is not None
@@ -71,7 +64,8 @@ def weigh(
     engine: Engine, plans: Sequence[Any], steps: Sequence[TableStep], cancel: CancelToken, report: Any
 ) -> RecallEffect:
     """What the agent would read once the plans and steps are done, tried on a copy; for a worker."""
-    from memtui.engine import CaseBook, History
+    from memtui.engine.cases import CaseBook
+    from memtui.engine.explain import History
     from memtui.engine.health import effect_of_remedies
     from memtui.paths import cases_file, questions_file
 
@@ -114,7 +108,8 @@ def maintain_index(engine: Engine, steps: tuple[TableStep, ...], ask: bool) -> s
 
 def before_and_after(engine: Engine) -> Callable[[int], Mapping[str, Any]]:
     """What is asked before and after a maintenance: the saved cases and the questions asked last."""
-    from memtui.engine import CaseBook, History
+    from memtui.engine.cases import CaseBook
+    from memtui.engine.explain import History
     from memtui.engine.health import asking
     from memtui.paths import cases_file, questions_file
 

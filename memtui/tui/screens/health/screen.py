@@ -35,7 +35,8 @@ from memtui.tui.widgets.state_panel import State, StatePanel, failed
 from memtui.tui.widgets.view_rows import Look, painted
 
 if TYPE_CHECKING:
-    from memtui.engine import ChangeSet, Engine, Progress
+    from memtui.engine import Engine, Progress
+    from memtui.engine.changes import ChangeSet
     from memtui.engine.health import Examination
 
 
@@ -292,10 +293,7 @@ class HealthScreen(BaseScreen):
         finding, engine = self.state.finding, self.engine
         if finding is None or engine is None:
             return
-        from memtui.engine.health import (
-            patient_of,
-            plan_remedy,
-        )
+        from memtui.engine.health import patient_of, plan_remedy
 
         plan = plan_remedy(patient_of(engine, now_ms=engine.now_ms), finding)
         if plan.refusal:

@@ -70,7 +70,7 @@ def give_name(engine: Engine, planned: ChangeSet) -> str:
 
 def ask_then(engine: Engine, query: str, version: int) -> VersionAnswers:
     """One question on a version and on the newest one, with the present settings."""
-    from memtui.engine.recall import RecallRequest
+    from memtui.engine import RecallRequest
 
     def places(table_version: int | None) -> tuple[tuple[str, str], ...]:
         request = RecallRequest(query, recipe=engine.default_recipe, table_version=table_version)

@@ -46,10 +46,9 @@ from memtui.tui.widgets.panel import Panel
 from memtui.tui.widgets.state_panel import StatePanel
 
 if TYPE_CHECKING:
-    from memtui.engine import CancelToken, Engine, Memory, Stats, StoreInfo
-    from memtui.engine.witness import (
-        InjectionEconomy,
-    )
+    from memtui.engine import CancelToken, Engine, Memory, StoreInfo
+    from memtui.engine.catalog import Stats
+    from memtui.engine.witness import InjectionEconomy
 
 
 TITLES = {
@@ -218,7 +217,7 @@ class HomeScreen(BaseScreen):
         engine, info = self.session.engine, self.session.info
         if engine is None or info is None or self.app.size.width < FOUR_COLUMNS:
             return
-        from memtui.engine import CaseBook  # not before the first frame
+        from memtui.engine.cases import CaseBook  # not before the first frame
 
         book = CaseBook(cases_file(info.uri))
         self.runner.start("journal", lambda token, report: engine.write_state.journal.entries(limit=ENTRIES))

@@ -24,11 +24,10 @@ from memtui.tui.screens.home.link_list import LinkRow
 from memtui.tui.theme.tokens import category_code, category_style, scope_style, tier_rank, tier_style
 
 if TYPE_CHECKING:
-    from memtui.engine import Engine, Finding, JournalEntry, Memory, Stats, StoreInfo
-    from memtui.engine.cases import (
-        Case,
-        CaseAnswer,
-    )
+    from memtui.engine import Engine, Memory, StoreInfo
+    from memtui.engine.cases import Case, CaseAnswer
+    from memtui.engine.catalog import Finding, Stats
+    from memtui.engine.changes import JournalEntry
     from memtui.engine.explain import LaterAnswer
 
 
@@ -373,10 +372,7 @@ class Lately:
 
 def ask(engine: Engine, cases: Sequence[Case], cancel: CancelToken) -> Mapping[str, CaseAnswer]:
     """Ask every case as the store's own recipe answers it; for a worker."""
-    from memtui.engine.cases import (
-        CaseSetup,
-        run_cases,
-    )
+    from memtui.engine.cases import CaseSetup, run_cases
 
     report = run_cases(
         cases,
@@ -390,8 +386,7 @@ def ask(engine: Engine, cases: Sequence[Case], cancel: CancelToken) -> Mapping[s
 
 def later_answers(engine: Engine, cancel: CancelToken) -> Sequence[LaterAnswer]:
     """The questions asked last, asked again without a service; for a worker."""
-    from memtui.engine import History
-    from memtui.engine.explain import asked_again
+    from memtui.engine.explain import History, asked_again
     from memtui.paths import questions_file
 
     history = History(questions_file())

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from datetime import datetime, timedelta, tzinfo
 
-from memtui.engine import JournalEntry
+from memtui.engine.changes import JournalEntry
 
 YOU = "you, with memtui"
 """Who changed something where no agent or client is named."""

@@ -32,7 +32,8 @@ from memtui.tui.widgets.row_list import BuiltRows, Row, RowList
 from memtui.tui.widgets.state_panel import Choice, State, StatePanel, failed
 
 if TYPE_CHECKING:
-    from memtui.engine import Engine, EntryRow, JournalEntry, LockState
+    from memtui.engine import Engine
+    from memtui.engine.changes import EntryRow, JournalEntry, LockState
 
 
 READ, ROWS = "journal", "rows"

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from memtui.engine import EntryRow, JournalEntry, LockState
+from memtui.engine.changes import EntryRow, JournalEntry, LockState
 
 MOST = 1_000
 """Entries that are listed; the command line lists all."""

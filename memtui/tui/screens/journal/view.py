@@ -8,7 +8,8 @@ from typing import Any
 
 from textual.content import Content
 
-from memtui.engine import Change, EntryRow, JournalEntry, counted, one_line
+from memtui.engine import counted, one_line
+from memtui.engine.changes import Change, EntryRow, JournalEntry
 from memtui.tui.actions.keymap import Keymap
 from memtui.tui.dialogs.change_preview_view import SHOWN, change_lines, heading, sentences
 from memtui.tui.paint.cells import crop, fit, right, tilde

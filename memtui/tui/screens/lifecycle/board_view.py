@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 from textual.style import Style
 
-from memtui.engine import KNOBS, Board, DecayKnob, Finding, Review, counted, one_line
+from memtui.engine import counted, one_line
+from memtui.engine.catalog import Finding
+from memtui.engine.lifecycle import KNOBS, Board, DecayKnob, Review
 from memtui.tui.actions.action import Action
 from memtui.tui.actions.keymap import Keymap
 from memtui.tui.paint.bars import progress, slider, spark, stacked_bar
@@ -21,9 +23,7 @@ from memtui.tui.theme.tokens import TIER_TOKENS, tier_style
 from memtui.tui.widgets.row_list import Row
 
 if TYPE_CHECKING:
-    from memtui.engine.lifecycle import (
-        LifeRemedy,
-    )
+    from memtui.engine.lifecycle import LifeRemedy
 
 
 # Short words of the Lifecycle screen: horizons, scenarios, measures, tiers, days.

@@ -7,7 +7,8 @@ from math import isfinite
 
 from textual.content import Content
 
-from memtui.engine import LifeRemedy, MemoryLife, StoreHistory, counted, one_line
+from memtui.engine import counted, one_line
+from memtui.engine.lifecycle import LifeRemedy, MemoryLife, StoreHistory
 from memtui.tui.paint.bars import calendar_lines, resample, spark, stacked_bar
 from memtui.tui.paint.cells import fit, right
 from memtui.tui.paint.glyphs import Glyphs

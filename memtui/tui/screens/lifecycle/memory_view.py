@@ -6,19 +6,8 @@ from collections.abc import Sequence
 
 from textual.content import Content
 
-from memtui.engine import (
-    Board,
-    CaseLoss,
-    Crossing,
-    Memory,
-    MemoryLife,
-    Review,
-    ReviewCard,
-    TierMove,
-    counted,
-    mask,
-    one_line,
-)
+from memtui.engine import Memory, counted, mask, one_line
+from memtui.engine.lifecycle import Board, CaseLoss, Crossing, MemoryLife, Review, ReviewCard, TierMove
 from memtui.tui.actions.keymap import Keymap
 from memtui.tui.paint.bars import padded_bar
 from memtui.tui.paint.cells import crop, fit, right

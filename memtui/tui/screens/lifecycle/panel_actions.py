@@ -8,7 +8,8 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from memtui.engine import KNOBS, changes, lifecycle, one_line
+from memtui.engine import changes, lifecycle, one_line
+from memtui.engine.lifecycle import KNOBS
 from memtui.tui.bound_panel import BoundPart
 from memtui.tui.change_request import ChangeRequests
 from memtui.tui.dialogs.choose_field import choose_change
@@ -26,7 +27,9 @@ from memtui.tui.screens.lifecycle.state import LifecycleState
 from memtui.tui.widgets.row_list import How
 
 if TYPE_CHECKING:
-    from memtui.engine import ChangeSet, Engine, MemoryLife, Outcome, Settlement, SweepEffect
+    from memtui.engine import Engine
+    from memtui.engine.changes import ChangeSet, Outcome
+    from memtui.engine.lifecycle import MemoryLife, Settlement, SweepEffect
 
 
 MOST_SCOPES = 40

@@ -8,7 +8,7 @@ from typing import ClassVar
 from textual import on
 from textual.content import Content
 
-from memtui.engine import KNOBS, ReviewCard
+from memtui.engine.lifecycle import KNOBS, ReviewCard
 from memtui.tui.bound_panel import Bound, BoundPanel
 from memtui.tui.host import host
 from memtui.tui.layout import NORMAL_WIDTH, size_class

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine import CancelToken, CaseBook, MemtuiError, ReviewProgress, lifecycle
+from memtui.engine import CancelToken, MemtuiError, lifecycle
+from memtui.engine.cases import CaseBook
+from memtui.engine.lifecycle import ReviewProgress
 from memtui.paths import cases_file, review_file
 from memtui.tui.bound_panel import BoundPart
 from memtui.tui.calls import Report
@@ -16,7 +18,8 @@ from memtui.tui.session import Session
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from memtui.engine import Board, Engine, LifecycleSettings, Memory, MemoryLife, Review
+    from memtui.engine import Engine, Memory
+    from memtui.engine.lifecycle import Board, LifecycleSettings, MemoryLife, Review
 
 POINTS = 320
 """Moments of a curve: more than a wide screen has dots."""

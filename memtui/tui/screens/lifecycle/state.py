@@ -5,20 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from memtui.engine import KNOBS, BoardAsk
+from memtui.engine.lifecycle import KNOBS, BoardAsk
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from memtui.engine import (
+    from memtui.engine import Memory, MemtuiError
+    from memtui.engine.catalog import Finding
+    from memtui.engine.lifecycle import (
         Board,
         CaseLoss,
         DecayKnob,
-        Finding,
         LifecycleSettings,
-        Memory,
         MemoryLife,
-        MemtuiError,
         Review,
         StoreHistory,
     )

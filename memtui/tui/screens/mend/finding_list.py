@@ -8,19 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from textual.message import Message
 
-from memtui.engine import (
-    changes,
-    counted,
-    mask,
-    one_line,
-)
+from memtui.engine import changes, counted, mask, one_line
 from memtui.tui.actions.table import bindings
 from memtui.tui.screens.mend.state import FLOOR, KINDS, MendState, Part
 from memtui.tui.screens.mend.view import LISTED
 from memtui.tui.widgets.row_list import BuiltRows
 
 if TYPE_CHECKING:
-    from memtui.engine import CancelToken, ChangeSet, Engine
+    from memtui.engine import CancelToken, Engine
+    from memtui.engine.changes import ChangeSet
     from memtui.engine.health import Suspect
     from memtui.tui.calls import Report
 

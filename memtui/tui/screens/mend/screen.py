@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from textual import events, on
 from textual.app import ComposeResult
 
-from memtui.engine import Memory, MemtuiError, Outcome, Progress, changes, counted, one_line
+from memtui.engine import Memory, MemtuiError, Progress, changes, counted, one_line
+from memtui.engine.changes import Outcome
 from memtui.tui import layouts
 from memtui.tui.actions.table import bindings
 from memtui.tui.base_screen import BaseScreen
@@ -590,8 +591,6 @@ class MendScreen(BaseScreen):
 
 
 def _literal(text: str) -> str:
-    from memtui.engine.query import (
-        literal,
-    )
+    from memtui.engine.query import literal
 
     return literal(text, "=")

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from textual.message import Message
 
-from memtui.engine import CancelToken, History, MemtuiError, RecallRequest, changes, explain
+from memtui.engine import CancelToken, MemtuiError, RecallRequest, changes, explain
+from memtui.engine.explain import History
 from memtui.paths import questions_file
 from memtui.tui.bound_panel import BoundPart
 from memtui.tui.calls import Report
@@ -22,7 +23,8 @@ from memtui.tui.widgets.dropped_list import DroppedList
 from memtui.tui.widgets.screen_bars import FlashLine
 
 if TYPE_CHECKING:
-    from memtui.engine import Engine, Outcome, Trace
+    from memtui.engine import Engine, Trace
+    from memtui.engine.changes import Outcome
 
 
 CORRECT = "correct"

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from textual.message import Message
 
-from memtui.engine import CancelToken, CaseBook, counted, explain
+from memtui.engine import CancelToken, counted, explain
+from memtui.engine.cases import CaseBook
 from memtui.paths import cases_file, questions_file
 from memtui.tui.bound_panel import BoundPart
 from memtui.tui.calls import Report
@@ -20,11 +21,7 @@ from memtui.tui.widgets.dropped_list import DroppedList
 
 if TYPE_CHECKING:
     from memtui.engine import RecallRequest, Trace
-    from memtui.engine.cases import (
-        Case,
-        CaseSetup,
-        Verdict,
-    )
+    from memtui.engine.cases import Case, CaseSetup, Verdict
 
 
 GRADES = ("it does not belong", "it touches the question", "it helps", "it answers the question")
@@ -71,7 +68,7 @@ class Marking(BoundPart[RecallState]):
         self.call(KNOWN, lambda cancel, report: found(book, trace), self._take)
 
         def keep(cancel: CancelToken, report: Report) -> int:
-            from memtui.engine import History
+            from memtui.engine.explain import History
 
             return explain.remember(engine, trace, History(questions_file()))
 
@@ -218,9 +215,7 @@ class Marking(BoundPart[RecallState]):
 
 def _setup(name: str, request: RecallRequest) -> CaseSetup:
     """The way a request asks, without its question and filters."""
-    from memtui.engine.cases import (
-        CaseSetup,
-    )
+    from memtui.engine.cases import CaseSetup
 
     return CaseSetup(
         name, request.recipe, request.config, request.source, request.now_ms, request.table_version
@@ -239,9 +234,7 @@ def found(book: CaseBook, trace: Trace) -> Case | None:
 
 def fresh(trace: Trace, now_ms: int) -> Case:
     """A case of the question, nothing judged yet; a vector that was given with the question stays with it."""
-    from memtui.engine.cases import (
-        new_case,
-    )
+    from memtui.engine.cases import new_case
 
     request = trace.request
     assert request is not None  # asked by the caller

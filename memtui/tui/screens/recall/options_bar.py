@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from textual.message import Message
 
-from memtui.engine import Facets, ListQuery, MemtuiError, explain, one_line
+from memtui.engine import ListQuery, MemtuiError, explain, one_line
+from memtui.engine.catalog import Facets
 from memtui.tui.bound_panel import BoundPart
 from memtui.tui.dialogs.choose_one import ChooseOne, Option, Reader, ScopePick, Searched
 from memtui.tui.dialogs.sheet import Sheet
@@ -22,7 +23,7 @@ from memtui.tui.trace import ledger as pages
 from memtui.tui.trace import options, results, stages
 
 if TYPE_CHECKING:
-    from memtui.engine import RecipeInfo
+    from memtui.engine.recall import RecipeInfo
 
 
 SETTINGS = "settings"

@@ -9,11 +9,8 @@ from typing import TYPE_CHECKING
 from textual.app import ComposeResult
 from textual.content import Content
 
-from memtui.engine import MemtuiError, PromptBlockSettings, counted, explain, one_line
-from memtui.engine.explain import (
-    Mode,
-    settings_of,
-)
+from memtui.engine import MemtuiError, counted, explain, one_line
+from memtui.engine.explain import Mode, PromptBlockSettings, settings_of
 from memtui.patches.textual_painting import QuickModal
 from memtui.tui.actions.table import bindings
 from memtui.tui.calls import EngineCalls
@@ -26,10 +23,8 @@ from memtui.tui.widgets.panel import Panel
 from memtui.tui.widgets.row_list import BuiltRows, Row
 
 if TYPE_CHECKING:
-    from memtui.engine import Engine, PromptBlock, Trace
-    from memtui.engine.explain import (
-        BlockPart,
-    )
+    from memtui.engine import Engine, Trace
+    from memtui.engine.explain import BlockPart, PromptBlock
 
 
 MODES: tuple[Mode, ...] = ("full", "summary", "adaptive", "off")

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from textual.message import Message
 
-from memtui.engine import CancelToken, History, UsageError, counted, explain, one_line
+from memtui.engine import CancelToken, UsageError, counted, explain, one_line
+from memtui.engine.explain import History
 from memtui.paths import questions_file
 from memtui.tui.bound_panel import BoundPart
 from memtui.tui.calls import Report
@@ -24,7 +25,8 @@ from memtui.tui.screens.recall import state as reduce
 from memtui.tui.screens.recall.state import RecallState
 
 if TYPE_CHECKING:
-    from memtui.engine import PastQuestion, RecallRequest, Receipt, Replay
+    from memtui.engine import RecallRequest
+    from memtui.engine.explain import PastQuestion, Receipt, Replay
     from memtui.tui.screens.compare.state import Side
 
 
@@ -129,9 +131,7 @@ class Receipts(BoundPart[RecallState]):
                 return
 
             def work(cancel: CancelToken, report: Report) -> Path:
-                from memtui.engine.explain import (
-                    save_receipt,
-                )
+                from memtui.engine.explain import save_receipt
 
                 if Path(path).expanduser().exists():
                     raise UsageError(f"{path} exists already.", fix="Give another name.")
@@ -156,9 +156,7 @@ class Receipts(BoundPart[RecallState]):
                 return
 
             def work(cancel: CancelToken, report: Report) -> tuple[str, Receipt, Replay]:
-                from memtui.engine.explain import (
-                    open_receipt,
-                )
+                from memtui.engine.explain import open_receipt
 
                 receipt = open_receipt(Path(path))
                 return Path(path).name, receipt, explain.replay(engine, receipt)

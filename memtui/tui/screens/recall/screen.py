@@ -11,7 +11,8 @@ from textual.app import ComposeResult
 from textual.reactive import var
 from textual.widgets import Input
 
-from memtui.engine import CancelToken, MemtuiError, StageSummary, one_line
+from memtui.engine import CancelToken, MemtuiError, one_line
+from memtui.engine.recall import StageSummary
 from memtui.tui import layouts
 from memtui.tui.actions.table import bindings
 from memtui.tui.base_screen import BaseScreen
@@ -20,12 +21,7 @@ from memtui.tui.calls import Report
 from memtui.tui.dialogs.palette_entry import PaletteEntry
 from memtui.tui.host import host
 from memtui.tui.layout import Arrangement
-from memtui.tui.messages import (
-    AskRecall,
-    AskWhyNot,
-    OpenBisect,
-    ShowMemory,
-)
+from memtui.tui.messages import AskRecall, AskWhyNot, OpenBisect, ShowMemory
 from memtui.tui.no_store import FILLING
 from memtui.tui.screens.recall import state as reduce
 from memtui.tui.screens.recall.explore import Explore, with_kept_vector
@@ -55,10 +51,7 @@ from memtui.tui.widgets.stage_table import StageTable
 from memtui.tui.widgets.state_panel import StatePanel
 
 if TYPE_CHECKING:
-    from memtui.engine import Trace
-    from memtui.engine.recall import (
-        RecallRequest,
-    )
+    from memtui.engine import RecallRequest, Trace
 
 
 QUESTION_CHARS = 60

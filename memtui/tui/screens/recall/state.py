@@ -7,11 +7,14 @@ from dataclasses import dataclass, field, replace
 from dataclasses import fields as dataclass_fields
 from typing import TYPE_CHECKING, Any, Literal
 
-from memtui.engine import UNSET, Progress, RecallRequest, one_line, with_values
+from memtui.engine import Progress, RecallRequest, one_line
+from memtui.engine.explain import with_values
+from memtui.engine.recall import UNSET
 
 if TYPE_CHECKING:
-    from memtui.engine import MemtuiError, StageSummary, Trace, WordsMet
+    from memtui.engine import MemtuiError, Trace
     from memtui.engine.explain import Disagreement, KeywordTree
+    from memtui.engine.recall import StageSummary, WordsMet
 
 
 Phase = Literal["idle", "running", "done", "failed"]

@@ -25,7 +25,8 @@ from memtui.tui.trace.rule_text import figure
 from memtui.tui.widgets.state_panel import Choice, State, failed
 
 if TYPE_CHECKING:
-    from memtui.engine import Engine, RecipeInfo, StageSummary, Trace, WordsMet
+    from memtui.engine import Engine, Trace
+    from memtui.engine.recall import RecipeInfo, StageSummary, WordsMet
 
 
 TOLD = "told"

@@ -12,7 +12,8 @@ from memtui.tui.wizard.view import RunProgress
 from memtui.tui.wizard.wizard import TaskRun
 
 if TYPE_CHECKING:
-    from memtui.engine import OnProgress, RecallEffect
+    from memtui.engine import OnProgress
+    from memtui.engine.changes import RecallEffect
     from memtui.engine.transfer import ImportPreview
     from memtui.tui.screens.transfer.import_state import PlannedImport
 

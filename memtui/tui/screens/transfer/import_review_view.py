@@ -8,11 +8,7 @@ from textual.content import Content
 from textual.style import Style
 
 from memtui.engine import MemtuiError, counted, one_line, time_span, word_diff
-from memtui.engine.transfer import (
-    MEANINGS,
-    SWITCHABLE,
-    Group,
-)
+from memtui.engine.transfer import MEANINGS, SWITCHABLE, Group
 from memtui.tui.dialogs.answer_effect_view import effect_lines
 from memtui.tui.paint.bars import bar
 from memtui.tui.paint.cells import crop, fit, right
@@ -31,7 +27,7 @@ from memtui.tui.widgets.row_list import Row
 from memtui.tui.wizard.view import fact_row, heading_row, ledger_rows, text_rows, warning_rows
 
 if TYPE_CHECKING:
-    from memtui.engine import RecallEffect
+    from memtui.engine.changes import RecallEffect
 
 NAMES: dict[str, str] = {
     "new": "new",

@@ -6,17 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from memtui.engine.transfer import (
-    GROUPS,
-    SWITCHABLE,
-    Group,
-    ImportRequest,
-    Resolution,
-)
+from memtui.engine.transfer import GROUPS, SWITCHABLE, Group, ImportRequest, Resolution
 from memtui.tui.wizard.view import RunProgress
 
 if TYPE_CHECKING:
-    from memtui.engine import Memory, MemtuiError, RecallEffect
+    from memtui.engine import Memory, MemtuiError
+    from memtui.engine.changes import RecallEffect
     from memtui.engine.transfer import (
         Cost,
         Detected,

@@ -8,18 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine import (
-    CancelToken,
-    CaseBook,
-    History,
-    MemtuiError,
-    OnProgress,
-    UsageError,
-    counted,
-    explain,
-    transfer,
-)
+from memtui.engine import CancelToken, MemtuiError, OnProgress, UsageError, counted, explain, transfer
+from memtui.engine.cases import CaseBook
 from memtui.engine.changes import LAST
+from memtui.engine.explain import History
 from memtui.paths import cases_file, questions_file
 from memtui.tui.dialogs.choose_one import Option
 from memtui.tui.layouts import Shape

@@ -9,18 +9,8 @@ from typing import TYPE_CHECKING, Literal
 
 from textual.content import Content
 
-from memtui.engine import (
-    CancelToken,
-    ChangeSet,
-    MemtuiError,
-    OnProgress,
-    Outcome,
-    Progress,
-    changes,
-    counted,
-    one_line,
-    transfer,
-)
+from memtui.engine import CancelToken, MemtuiError, OnProgress, Progress, changes, counted, one_line, transfer
+from memtui.engine.changes import ChangeSet, Outcome
 from memtui.engine.transfer import REPAIRS
 from memtui.tui.change_request import effect_on_recall
 from memtui.tui.dialogs.answer_effect_view import EFFECT, effect_lines
@@ -33,7 +23,8 @@ from memtui.tui.wizard.view import RunProgress, blank, fact_row, pace_rows, text
 from memtui.tui.wizard.wizard import FormField, Heading, Key, Task, TaskRun, TaskStep
 
 if TYPE_CHECKING:
-    from memtui.engine import Engine, RecallEffect
+    from memtui.engine import Engine
+    from memtui.engine.changes import RecallEffect
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from memtui.tui.wizard.view import RunProgress, blank, heading_row, text_rows
 from memtui.tui.wizard.wizard import Heading, Key, Task, TaskRun, TaskStep
 
 if TYPE_CHECKING:
-    from memtui.engine import JournalEntry
+    from memtui.engine.changes import JournalEntry
     from memtui.engine.transfer import PastExport, Unfinished
 
 

@@ -11,7 +11,8 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.reactive import reactive
 
-from memtui.engine import Bounds, CancelToken, MemtuiError, ValueStrip, counted, explain
+from memtui.engine import CancelToken, MemtuiError, counted, explain
+from memtui.engine.explain import Bounds, ValueStrip
 from memtui.tui import layouts
 from memtui.tui.actions.table import bindings
 from memtui.tui.base_screen import BaseScreen
@@ -33,7 +34,8 @@ from memtui.tui.widgets.row_list import BuiltRows, KnobRows, Row, RowList
 from memtui.tui.widgets.text_lines import TextLines
 
 if TYPE_CHECKING:
-    from memtui.engine import Engine, Parameter, RecallRequest, Trace, WhatIf
+    from memtui.engine import Engine, RecallRequest, Trace
+    from memtui.engine.explain import Parameter, WhatIf
 
 
 Taken = Callable[[Mapping[str, Any], "Trace"], None]

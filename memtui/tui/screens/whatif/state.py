@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from memtui.engine import Bounds, MemtuiError, Parameter, Trace, ValueStrip, WhatIf
+    from memtui.engine import MemtuiError, Trace
+    from memtui.engine.explain import Bounds, Parameter, ValueStrip, WhatIf
 
 
 CLOCK, VERSION, SCOPES, CATEGORY, VECTOR = "now_ms", "table_version", "scopes", "category", "query_vector"

@@ -8,7 +8,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine import CancelToken, History, PastQuestion, RecallRequest, counted, explain, one_line
+from memtui.engine import CancelToken, RecallRequest, counted, explain, one_line
+from memtui.engine.explain import History, PastQuestion
 from memtui.paths import questions_file
 from memtui.tui.bound_panel import BoundPart
 from memtui.tui.calls import Report

@@ -24,7 +24,8 @@ from memtui.tui.trace.rule_text import figure
 from memtui.tui.widgets.row_list import Row
 
 if TYPE_CHECKING:
-    from memtui.engine import Memory, Parameter, Trace
+    from memtui.engine import Memory, Trace
+    from memtui.engine.explain import Parameter
 
 
 BAR, MOVED, SCORE = 8, 7, 6

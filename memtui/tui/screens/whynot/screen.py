@@ -13,7 +13,8 @@ from textual.app import ComposeResult
 from textual.content import Content
 from textual.reactive import reactive
 
-from memtui.engine import CancelToken, CaseBook, changes, explain, one_line
+from memtui.engine import CancelToken, changes, explain, one_line
+from memtui.engine.cases import CaseBook
 from memtui.engine.explain import DROP
 from memtui.tui import layouts
 from memtui.tui.actions.table import bindings
@@ -45,10 +46,8 @@ from memtui.tui.widgets.row_list import BuiltRows, Row, RowList
 from memtui.tui.widgets.text_lines import TextLines
 
 if TYPE_CHECKING:
-    from memtui.engine import Engine, Trace, Verdict
-    from memtui.engine.explain import (
-        MemoryRemedy,
-    )
+    from memtui.engine import Engine, Trace
+    from memtui.engine.explain import MemoryRemedy, Verdict
 
 
 REMEDIES = "remedies"

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from memtui.engine import Memory, Progress, Verdict
+from memtui.engine import Memory, Progress
+from memtui.engine.explain import Verdict
 
 if TYPE_CHECKING:
-    from memtui.engine import MemtuiError, SmallestChange, Trace
-    from memtui.engine.explain import (
-        MemoryRemedy,
-    )
+    from memtui.engine import MemtuiError, Trace
+    from memtui.engine.explain import MemoryRemedy, SmallestChange
 
 
 Phase = Literal["looking", "searching", "done", "stopped", "failed"]

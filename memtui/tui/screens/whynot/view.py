@@ -9,8 +9,8 @@ from typing import Any
 from rich.cells import cell_len
 from textual.content import Content
 
-from memtui.engine import GateResult, IdleKnob, SmallestChange, Verdict, counted, one_line
-from memtui.engine.explain import DROP, TIMES
+from memtui.engine import counted, one_line
+from memtui.engine.explain import DROP, TIMES, GateResult, IdleKnob, SmallestChange, Verdict
 from memtui.tui.paint.bars import padded_bar, progress
 from memtui.tui.paint.cells import crop, fit, right
 from memtui.tui.paint.glyphs import Glyphs
