@@ -106,3 +106,21 @@ def test_few_actions_only_forward() -> None:
         if each.name.startswith("action_") and _forwards(each)
     )
     assert len(found) <= MOST_FORWARDS, found
+
+
+def test_no_line_is_cut_without_a_sign() -> None:
+    """`truncate` by itself leaves no trace of what it cut; painters of bars, which fill a width, are in `paint`."""
+    silent = []
+    for path in sorted(TUI.rglob("*.py")):
+        if "paint" in path.relative_to(TUI).parts:
+            continue
+        text = path.read_text(encoding="utf-8")
+        lines = text.splitlines()
+        for node in ast.walk(ast.parse(text)):
+            if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
+                continue
+            told = {each.arg for each in node.keywords} & {"ellipsis", "pad"}
+            signed = "glyphs.ellipsis" in lines[(node.end_lineno or 1) - 1]
+            if node.func.attr == "truncate" and not told and not signed:
+                silent.append(f"{path.relative_to(ROOT)}:{node.lineno}")
+    assert silent == []

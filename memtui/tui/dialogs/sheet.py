@@ -74,7 +74,7 @@ def _line(line: SheetLine, name_cells: int, value_cells: int, width: int, glyphs
         (value, "$foreground"),
         (crop(line.meaning, room, glyphs.ellipsis) if not long and room >= 12 else "", "$dim"),
     )
-    return content.truncate(width - 1)
+    return content.truncate(width - 1, ellipsis=True)
 
 
 class SheetRows(RowList):

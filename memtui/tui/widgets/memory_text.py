@@ -38,7 +38,7 @@ class MemoryText(RowList):
 def text_lines(
     memory: Memory | None, words: Sequence[str], facts: Sequence[Content], width: int
 ) -> list[Content]:
-    """The text wrapped to `width` cells, then one fact a line."""
+    """The text wrapped to `width` cells, then the facts, each on lines of its own."""
     if memory is None:
         return []
     room = max(8, width - 2)
@@ -48,6 +48,6 @@ def text_lines(
     if len(text) > MOST_CHARS:
         lines.append(Content.styled(f"{len(text) - MOST_CHARS:,} more characters", "$dim"))
     lines.append(Content())
-    lines += facts
+    lines += [line for fact in facts for line in (fact.wrap(room) or [Content()])]
     lines.append(Content.styled(one_line(memory.id), "$dim"))
-    return [Content.assemble(" ", line.truncate(room)) for line in lines]
+    return [Content.assemble(" ", line.truncate(room, ellipsis=True)) for line in lines]

@@ -119,7 +119,7 @@ def _evidence(hit: ResultRow, width: int, glyphs: Glyphs) -> Content:
     for lane, found, style in hit.evidence:
         parts += ["  ", (lane + " ", style), (fit(found or "-", 8), "$dim")]
     line = Content.assemble(*parts)
-    return line.truncate(width - 1) if line.cell_length >= width else line
+    return line.truncate(width - 1, ellipsis=True) if line.cell_length >= width else line
 
 
 def _moved(climbed: int | None, glyphs: Glyphs) -> tuple[str, str]:

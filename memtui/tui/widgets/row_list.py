@@ -209,9 +209,9 @@ class RowList(SyncedScroll, can_focus=True):
             (f"   {found:,} of {total:,}", "$dim"),
             (f"   {self.SOUGHT_BY}" if self._seeking and self.SOUGHT_BY and not words else "", "$dim"),
         )
-        lines = [Row((said.truncate(width),)), *kept]
+        lines = [Row((said.truncate(width, ellipsis=True),)), *kept]
         if keyed and not found:
-            lines.append(Row((Content.styled(_NO_HIT, "$dim").truncate(width),)))
+            lines.append(Row((Content.styled(_NO_HIT, "$dim").truncate(width, ellipsis=True),)))
         return lines
 
     def check_consume_key(self, key: str, character: str | None) -> bool:

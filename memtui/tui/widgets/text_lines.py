@@ -34,7 +34,9 @@ class TextLines(Widget):
         self.refresh()
 
     def render(self) -> Content:
-        return Content("\n").join(line.truncate(max(1, self.size.width)) for line in self._lines)
+        return Content("\n").join(
+            line.truncate(max(1, self.size.width), ellipsis=True) for line in self._lines
+        )
 
 
 # The last line of a dialog: what can be done now, each with its key; a click presses the key.

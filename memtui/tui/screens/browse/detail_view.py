@@ -88,7 +88,7 @@ def _fields(entry: JournalEntry, row: EntryRow, width: int, glyphs: Glyphs) -> I
             (crop(value_words(row.before.get(name), name), room, glyphs.ellipsis), "$delta-down"),
             (f" {glyphs.forth} ", "$dim"),
             (crop(value_words(row.after.get(name), name), room, glyphs.ellipsis), "$delta-up"),
-        ).truncate(max(1, width))
+        ).truncate(max(1, width), ellipsis=True)
 
 
 LABEL = 12

@@ -75,4 +75,4 @@ def injection_rows(found: InjectionEconomy, width: int, height: int, glyphs: Gly
             f"  {crop(one_line(often.preview), max(4, width - 8), glyphs.ellipsis)}",
         )
         rows.append(LinkRow(line, partial(ShowReach, often.id)))
-    return [LinkRow(row.content.truncate(width), row.go) for row in rows[: max(1, height)]]
+    return [LinkRow(row.content.truncate(width, ellipsis=True), row.go) for row in rows[: max(1, height)]]

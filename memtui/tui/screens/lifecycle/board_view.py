@@ -179,7 +179,7 @@ def _moves(board: Board, width: int, glyphs: Glyphs) -> list[Content]:
         )
         for flow in board.flows
     ]
-    return [line.truncate(width) for line in lines]
+    return [line.truncate(width, ellipsis=True) for line in lines]
 
 
 # The findings panel: what the model says and what really happens here; rows lead into Browse.
@@ -346,7 +346,7 @@ def score_rows(board: Board, base: Board | None, width: int, height: int, glyphs
                         bar.extend_right(max(0, strip - bar.cell_length)),
                         (right(full(total), COUNT), style),
                         _delta(change) if change else "",
-                    ).truncate(width),
+                    ).truncate(width, ellipsis=True),
                 ),
                 f"{low:g}",
             )
@@ -357,7 +357,7 @@ def score_rows(board: Board, base: Board | None, width: int, height: int, glyphs
 def _stale_line(board: Board, line: float, width: int, glyphs: Glyphs) -> Row:
     said = f" stale below {_edge(line)}: {full(board.stale)} "
     rule = glyphs.skeleton * max(0, width - LABEL - len(said) - 1)
-    return Row((Content.styled(" " * LABEL + rule + said, "$stale").truncate(width),), LINE)
+    return Row((Content.styled(" " * LABEL + rule + said, "$stale").truncate(width, ellipsis=True),), LINE)
 
 
 def _delta(change: int) -> Content:
@@ -462,7 +462,7 @@ def effect_lines(
         _row(f"lines in {ahead}", sum(old.counts.values()), sum(board.counts.values()), glyphs, "$dim")
     )
     lines.append(_cases(cases, said, bool(board.ask.changes), glyphs))
-    return [line.truncate(max(1, width)) for line in lines]
+    return [line.truncate(max(1, width), ellipsis=True) for line in lines]
 
 
 def _row(name: str, before: int, after: int, glyphs: Glyphs, style: str) -> Content:

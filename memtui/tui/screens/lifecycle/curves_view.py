@@ -233,7 +233,7 @@ def history_rows(
                 bar.extend_right(max(0, strip - bar.cell_length)),
                 (right(full(sum(counts)), COUNT), "$foreground"),
             )
-            rows.append(Row((line.truncate(width),), f"filter:{text}"))
+            rows.append(Row((line.truncate(width, ellipsis=True),), f"filter:{text}"))
         return rows
     series = history.by_scope if chart == "scopes" else history.by_category
     return [
@@ -253,7 +253,7 @@ def _grown(name: str, values: Sequence[int], width: int, glyphs: Glyphs) -> Row:
         (right(full(values[-1] if values else 0), COUNT), "bold"),
         (right(f"+{full(year)}", COUNT), "$dim"),
     )
-    return Row((line.truncate(width),))
+    return Row((line.truncate(width, ellipsis=True),))
 
 
 def _thinned(values: Sequence[int], count: int) -> list[float]:

@@ -35,7 +35,7 @@ def number_rows(life: MemoryLife | None, width: int, remedy: str, glyphs: Glyphs
         (f"{glyphs.tier(life.tier)} ", tier_style(life.tier)),
         (crop(one_line(life.title) or life.id[:8] or TYPICAL, room - 2, glyphs.ellipsis), "bold"),
     )
-    lines = [who.truncate(room)]
+    lines = [who.truncate(room, ellipsis=True)]
     for line in life.lines:
         lines += _line(line.symbol, line.name, line.value, line.formula, line.note, room)
     lines.append(Content())
@@ -92,7 +92,7 @@ def _remedy(life: MemoryLife, name: str, chosen: str, width: int, glyphs: Glyphs
         (fit(then, 24), "$delta-up"),
         (what, "$dim"),
     )
-    return Row((line.truncate(width),), f"remedy:{name}")
+    return Row((line.truncate(width, ellipsis=True),), f"remedy:{name}")
 
 
 def _word(value: object) -> str:
@@ -144,7 +144,7 @@ def _card_lines(card: ReviewCard, most: float, width: int, glyphs: Glyphs) -> tu
             " ",
             (f"{glyphs.tier(card.tier)} ", tier_style(card.tier)),
             (fit(card.title, room - 1, glyphs.ellipsis), "$foreground"),
-        ).truncate(width),
+        ).truncate(width, ellipsis=True),
         Content.styled(
             f"{'':{PRIORITY + BAR + 2}}{fit(one_line(reasons), room + 1, glyphs.ellipsis)}", "$dim"
         ),
@@ -186,7 +186,7 @@ def card_rows(
     if memory is not None:
         lines.append(Content())
         lines += _facts(memory, now_ms)
-    return [Row((Content.assemble(" ", line.truncate(room)),)) for line in lines]
+    return [Row((Content.assemble(" ", line.truncate(room, ellipsis=True)),)) for line in lines]
 
 
 def _facts(memory: Memory, now_ms: int) -> list[Content]:
@@ -325,7 +325,7 @@ def _crossing(each: Crossing, board: Board, width: int, glyphs: Glyphs) -> Row:
         (fit(title, max(4, room), glyphs.ellipsis), "$foreground"),
         tail,
     )
-    return Row((line.truncate(width),), f"{each.kind}:{each.id}")
+    return Row((line.truncate(width, ellipsis=True),), f"{each.kind}:{each.id}")
 
 
 def _move(move: TierMove, board: Board, width: int, glyphs: Glyphs) -> Row:
@@ -343,7 +343,7 @@ def _move(move: TierMove, board: Board, width: int, glyphs: Glyphs) -> Row:
         (fit(held + title, max(4, room), glyphs.ellipsis), "$dim" if move.held else "$foreground"),
         tail,
     )
-    return Row((line.truncate(width),), f"move:{move.id}")
+    return Row((line.truncate(width, ellipsis=True),), f"move:{move.id}")
 
 
 def row_words(state: LifecycleState, key: str) -> str:

@@ -111,7 +111,7 @@ def _setting(state: MendState, width: int, keys: Mapping[str, Action]) -> Conten
         parts.insert(0, _chip(keys["mend.within"], what))
     if state.marks:
         parts.append(Content.styled(f"{full(len(state.marks))} marked", "bold $primary"))
-    return Content.assemble(" ", Content("   ").join(parts)).truncate(max(1, width))
+    return Content.assemble(" ", Content("   ").join(parts)).truncate(max(1, width), ellipsis=True)
 
 
 def _chip(key: Action, text: str) -> Content:
@@ -235,7 +235,7 @@ def _members(cluster: Cluster, state: MendState, width: int, glyphs: Glyphs, now
             what = Content.styled("  left out", "$dim")
         near = "" if memory == cluster.ids[0] else f"  {score(similarity)}"
         head = Content.assemble("  ", what, (near, "$dim"), "  ", _facts(found, glyphs, now_ms))
-        lines = [head.truncate(max(1, width))]
+        lines = [head.truncate(max(1, width), ellipsis=True)]
         if found is None:
             lines.append(Content.styled(f"    {glyphs.skeleton * 24}", "$faint"))
         elif memory == survivor:
@@ -285,8 +285,8 @@ def _suspect_lines(
     if state.part == "secrets" and not shown and memory is not None and mask(memory.text)[1]:
         yield Content.assemble((keys["mend.reveal"].cap, "bold $key"), (" shows what is masked", "$dim"))
     yield Content()
-    yield _facts(memory, glyphs, now_ms).truncate(max(1, width))
-    yield Content.styled(one_line(selected)[:8], "$dim").truncate(max(1, width))
+    yield _facts(memory, glyphs, now_ms).truncate(max(1, width), ellipsis=True)
+    yield Content.styled(one_line(selected)[:8], "$dim").truncate(max(1, width), ellipsis=True)
 
 
 def _trash_lines(each: TrashedMemory, state: MendState, width: int, now_ms: int) -> Iterator[Content]:
@@ -303,4 +303,4 @@ def _trash_lines(each: TrashedMemory, state: MendState, width: int, now_ms: int)
     yield from Content.styled(back, "$dim").wrap(max(12, width - 1))
     yield Content()
     yield Content.styled(one_line(each.scope or "(none)"), scope_style(each.scope))
-    yield Content.styled(one_line(each.id)[:8], "$dim").truncate(max(1, width))
+    yield Content.styled(one_line(each.id)[:8], "$dim").truncate(max(1, width), ellipsis=True)

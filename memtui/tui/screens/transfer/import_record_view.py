@@ -111,7 +111,7 @@ def _here(item: PlannedRecord, memory: Memory | None, width: int, glyphs: Glyphs
             head, "   ", (f"{glyphs.tier(memory.tier)} {one_line(memory.tier or '')}", tier_style(memory.tier)),
             (f"   used {counted(memory.access_count or 0, 'time')}", "$dim"),
         )  # fmt: skip
-    lines = [head.truncate(width), *_text(match.text, width), Content()]
+    lines = [head.truncate(width, ellipsis=True), *_text(match.text, width), Content()]
     if memory is None:
         said = "an earlier record of the same source" if match.where else ""
         return [*lines, Content.styled(f" {said}", "$dim")]
@@ -152,7 +152,7 @@ def _text(text: str, width: int) -> list[Content]:
 
 
 def _pair(name: str, value: Content, width: int) -> Content:
-    return Content.assemble((f" {fit(name, LABEL)}", "$dim"), value).truncate(width)
+    return Content.assemble((f" {fit(name, LABEL)}", "$dim"), value).truncate(width, ellipsis=True)
 
 
 def _stacked(

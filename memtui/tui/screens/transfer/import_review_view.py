@@ -165,7 +165,9 @@ def strip_line(state: ImportState, width: int, glyphs: Glyphs) -> Content:
     while first < at and sum(part.cell_length + 2 for part in parts[first : at + 1]) > width - 4:
         first += 1
     lead = f" {glyphs.back} " if first else " "
-    return Content.assemble((lead, "$dim"), Content("  ").join(parts[first:])).truncate(max(1, width - 1))
+    return Content.assemble((lead, "$dim"), Content("  ").join(parts[first:])).truncate(
+        max(1, width - 1), ellipsis=True
+    )
 
 
 # ---------------------------------------------------------------------- the main panel

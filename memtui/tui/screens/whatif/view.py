@@ -206,7 +206,7 @@ def slider_rows(state: WhatIfState, width: int, glyphs: Glyphs, painted: Painted
 
 
 def _heading(text: str, width: int) -> Row:
-    return Row((Content.styled(f" {text}", "bold $heading").truncate(max(8, width)),))
+    return Row((Content.styled(f" {text}", "bold $heading").truncate(max(8, width), ellipsis=True),))
 
 
 def name_of(path: str) -> str:
@@ -295,7 +295,7 @@ def _row(state: WhatIfState, each: Parameter, width: int, glyphs: Glyphs) -> Row
         return Row((_choice(head, state, each, glyphs, width), *_findings(each, width, glyphs)), path)
     now, cells = float(reduce.value(state, path) or 0), _track(width)
     track = slider(now, knob.low, knob.high, float(each.value or 0), cells, glyphs)
-    first = Content.assemble(head, track).truncate(max(8, width))
+    first = Content.assemble(head, track).truncate(max(8, width), ellipsis=True)
     return Row(
         (first, _flips(state, each, head.cell_length, cells, width, glyphs), *_findings(each, width, glyphs)),
         path,

@@ -127,7 +127,7 @@ def change_rows(verdict: Verdict, searching: bool, width: int, glyphs: Glyphs) -
 
 
 def _heading(text: str, width: int) -> Row:
-    return Row((Content.styled(f" {text}", "bold $heading").truncate(max(8, width)),))
+    return Row((Content.styled(f" {text}", "bold $heading").truncate(max(8, width), ellipsis=True),))
 
 
 def _change(change: SmallestChange, width: int, glyphs: Glyphs) -> tuple[Content, ...]:
@@ -214,7 +214,7 @@ def ladder_rows(verdict: Verdict, width: int, height: int, glyphs: Glyphs) -> li
 def _ladder_heading(width: int) -> Row:
     own, least = _cells(width)
     line = f" {'':2}{fit('GATE', GATE_CELLS)}{right('MEMORY', own)} {right('LIMIT', least)}"
-    return Row((Content.styled(line, "bold $heading").truncate(width),))
+    return Row((Content.styled(line, "bold $heading").truncate(width, ellipsis=True),))
 
 
 def _cells(width: int) -> tuple[int, int]:
@@ -258,7 +258,10 @@ def _parts(verdict: Verdict, width: int) -> Iterator[tuple[tuple[Row, ...], list
         came, beyond = list(verdict.ladder), []
     yield (), came
     if beyond:
-        yield (Row((Content.styled(" IF IT WERE LET PAST", "bold $heading").truncate(width),)),), beyond
+        yield (
+            (Row((Content.styled(" IF IT WERE LET PAST", "bold $heading").truncate(width, ellipsis=True),)),),
+            beyond,
+        )
 
 
 def _lines(rows: Sequence[Row]) -> int:
@@ -387,7 +390,7 @@ def _memory(state: WhyNotState, width: int, glyphs: Glyphs) -> Content:
         (crop(one_line(memory.text)[:600], room, glyphs.ellipsis), "bold $foreground"),
         "  ",
         (scope, scope_style(memory.scope)),
-    ).truncate(max(8, width))
+    ).truncate(max(8, width), ellipsis=True)
 
 
 def asked(state: WhyNotState, room: int, glyphs: Glyphs) -> str:
