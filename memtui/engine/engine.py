@@ -166,8 +166,10 @@ class Engine:
     @property
     def token_place(self) -> Path | None:
         """The folder of this store's token vectors, whether or not there are any; None where nothing is kept."""
+        from memtui.engine.store.token_table import FOLDER
+
         place = self.state_place
-        return None if place is None else place / "tokens"
+        return None if place is None else place / FOLDER
 
     @cached_property
     def _tokens(self) -> TokensAtHand:

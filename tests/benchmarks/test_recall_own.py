@@ -21,14 +21,18 @@ from memtui.engine.recall.answer import read_ahead, recall
 from memtui.engine.recall.context import RecallContext
 from memtui.engine.store.open import open_store
 from tests.conftest import NOW_MS
+from tests.engine.small_model import make_model
 from tests.quality import dialogues
 from tests.quality.table import Asked, plain_hybrid
+from tests.quality.tuning import reading
 
 ROWS, FEWER = 6_000, 1_500
 RATIO, TAIL = 1.6, 2.2
 """Median and 95th percentile of a question in hybrid searches; measured .7 and .8."""
 GROWTH = 1.5
 """Measured 1.1."""
+READ = 2.4
+"""Of a question without token vectors, what one with them costs; measured 1.5."""
 FIRST = 0.6
 """Of a first question without reading ahead, what one after it costs; measured .2."""
 
@@ -121,3 +125,30 @@ def test_a_first_question_finds_most_of_its_work_done(
     with capsys.disabled():
         print(f"\nfirst question: {plain:.0f} ms of processor time, read ahead {ready:.0f} ms")
     assert ready < FIRST * plain
+
+
+def test_token_vectors_cost_no_more_than_the_rest_and_do_not_grow(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of a small model made here: what is measured is the table, its vectors and their comparison."""
+    words = {word for each in QUESTIONS for word in each.query.lower().split()}
+    model = make_model(tmp_path / "model", sorted(words), {})
+
+    def median(folder: Path, rows: int) -> tuple[float, float]:
+        plain = bench_with(folder, rows)
+        spent = []
+        for bench in (plain, reading(plain, model)):
+            measured(lambda each, bench=bench: ask(bench, each), QUESTIONS)  # type: ignore[misc]
+            spent.append(measured(lambda each, bench=bench: ask(bench, each), QUESTIONS)[1])  # type: ignore[misc]
+        return float(np.median(spent[0])), float(np.median(spent[1]))
+
+    (_, few), (plain, many) = (
+        median(tmp_path / "few" / "store", FEWER),
+        median(tmp_path / "many" / "store", ROWS),
+    )
+    with capsys.disabled():
+        print(
+            f"\ntoken vectors: {FEWER:,} memories {few:.1f} ms, {ROWS:,} {many:.1f} ms, without {plain:.1f} ms"
+        )
+    assert many < READ * plain
+    assert many < GROWTH * few

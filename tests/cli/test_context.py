@@ -88,3 +88,53 @@ def test_a_build_without_a_model_names_the_next_step(tmp_path: Path) -> None:
     done = call("context", "build", "--store", store)
     assert done.code
     assert "context fetch" in done.err
+
+
+def best(store: Path, question: str) -> dict[str, str]:
+    """What answers a question best, by token vectors too; through the command line."""
+    done = call("recall", question, "--recipe", "memtui", "--json", "--explain", "--store", store)
+    assert done.code == 0, done.trace + done.err
+    answer = json.loads(done.out)
+    assert "token_vectors" in [each["name"] for each in answer["stages"]]
+    found: dict[str, str] = answer["results"][0]
+    return found
+
+
+def changed(store: Path, *words: str | Path) -> None:
+    done = call(*words, "--yes", "--store", store)
+    assert done.code == 0, done.trace + done.err
+
+
+def current(store: Path) -> tuple[int, int]:
+    """Memories whose vectors are of their present texts, and all."""
+    status = json.loads(call("context", "--store", store, "--json").out)
+    return status["current"], status["memories"]
+
+
+def test_a_new_store_is_written_and_asked_with_token_vectors_from_end_to_end(tmp_path: Path) -> None:
+    """Made, imported into, added to, edited, deleted, undone: the second table follows, and each recall uses it."""
+    words = " ".join((*TEXTS, "bo sold his shed")).split()
+    model = make_model(tmp_path / "model", words, {"vessel": "boat"})
+    store, source = tmp_path / "store", tmp_path / "more.jsonl"
+    assert call("new", store).code == 0
+    assert json.loads(call("context", "build", "--model", model, "--store", store, "--json").out)["made"] == 0
+    source.write_text("".join(json.dumps({"text": text}) + "\n" for text in TEXTS), encoding="utf-8")
+    changed(store, "import", source)
+    assert current(store) == (3, 3)
+    boat = best(store, "vessel")
+    assert boat["text"] == "the boat is blue"
+
+    changed(store, "add", "bo sold his vessel")
+    assert current(store) == (4, 4)
+
+    changed(store, "edit", boat["id"], "--set", "text=the shed is blue")
+    assert current(store) == (3, 4)
+    assert best(store, "vessel")["text"] == "bo sold his vessel"
+    assert current(store) == (4, 4)  # what was read for the question is kept
+
+    changed(store, "forget", boat["id"], "--hard")
+    assert current(store) == (3, 3)
+    assert best(store, "blue shed")["text"] != "the shed is blue"
+    changed(store, "undo")
+    assert current(store) == (4, 4)
+    assert best(store, "blue shed")["text"] == "the shed is blue"

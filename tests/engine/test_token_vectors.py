@@ -156,6 +156,43 @@ def test_only_what_changed_is_read_again(engine: Engine, model: Path, tmp_path: 
     assert (done.made, done.removed) == (2, 1)  # m4, and m5 which was read with it
 
 
+def test_what_is_forgotten_for_good_leaves_no_vector_in_any_file(
+    engine: Engine, model: Path, tmp_path: Path
+) -> None:
+    build(engine, model)
+    place = engine.token_place
+    assert place is not None
+    table = open_token_table(place)
+    assert table is not None
+    key = table.keys()["m0"]
+
+    def holds() -> bool:
+        return any(key in file.read_bytes() for file in place.rglob("*") if file.is_file())
+
+    assert holds()
+    change(tmp_path, "forget", "m1")
+    change(tmp_path, "forget", "m2", "--hard")  # both can be taken back: their vectors stay for that
+    change(tmp_path, "forget", "m0", "--hard", "--shrink-history")
+    assert not holds()
+    left = open_token_table(place)
+    assert left is not None
+    assert left.keys().keys() == {"m1", "m2", "m3", "m4", "m5"}
+
+
+def test_the_past_of_a_memory_goes_with_its_vectors(engine: Engine, model: Path, tmp_path: Path) -> None:
+    """They are of the text that was masked; the next question, or build, makes those of the text of now."""
+    build(engine, model)
+    change(tmp_path, "edit", "m3", "--set", "text=bo repaired the roof of the boat")
+    change(tmp_path, "forget", "m3", "--past")
+    assert engine.token_place is not None
+    left = open_token_table(engine.token_place)
+    assert left is not None
+    assert not left.read(["m3"])
+    stage = read_stage(ask(reopened(tmp_path), "vessel of bo"))
+    assert stage is not None
+    assert stage["fresh"] == 1
+
+
 def test_a_cancelled_build_goes_on_where_it_was(
     engine: Engine, model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

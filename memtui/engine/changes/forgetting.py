@@ -423,6 +423,7 @@ def apply_forget(change_set: ChangeSet, applier: Applier, *, confirmed: bool, st
             if applier.writer.traces(ids, []).files:
                 version = applier.writer.shrink(unverified=True)
         journal.redact([*ids, *reworded])
+        warnings += purge_tokens(journal, [*ids, *reworded])
     receipt = make_receipt(
         change_set,
         applier,
@@ -441,6 +442,19 @@ def apply_forget(change_set: ChangeSet, applier: Applier, *, confirmed: bool, st
         version_after=version or applier.writer.newest(),
         receipt={**receipt, "file": str(path)},
     )
+
+
+def purge_tokens(journal: Journal, ids: Sequence[str]) -> list[str]:
+    """Remove the token vectors of these memories for good, where there are any; what went wrong, in words."""
+    from memtui.engine.store.token_table import FOLDER, open_token_table
+
+    try:
+        table = open_token_table(journal.path.parent / FOLDER)
+        if table is not None:
+            table.purge(ids)
+    except MemtuiError as error:
+        return [f"Their token vectors could not be removed ({error}): memtui context remove removes all."]
+    return []
 
 
 def _archive(engine: Engine, ids: Sequence[str], spare_pinned: bool) -> ChangeSet:

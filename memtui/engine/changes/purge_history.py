@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from memtui.engine.changes.applier import Applier, ConflictError
 from memtui.engine.changes.change_set import CLEAN, CONTENTS_REMOVED, Change, ChangeSet, Outcome
-from memtui.engine.changes.forgetting import SCHEMA, hashed, receipts_folder, write_receipt
+from memtui.engine.changes.forgetting import SCHEMA, hashed, purge_tokens, receipts_folder, write_receipt
 from memtui.engine.changes.journal import RowImages
 from memtui.engine.changes.plan import change_planner, read
 from memtui.engine.changes.text_copies import find_copies, mirror_folders
@@ -103,6 +103,7 @@ def apply_past(change_set: ChangeSet, applier: Applier, *, confirmed: bool, stor
         if alone and writer.traces([], alone).files:
             version = writer.shrink(unverified=True)
         journal.redact(ids)
+        kept = purge_tokens(journal, ids)
         entry = journal.intend(
             time_ms=applier.now(),
             action=CLEAN,
@@ -119,7 +120,7 @@ def apply_past(change_set: ChangeSet, applier: Applier, *, confirmed: bool, stor
         entry,
         CLEAN,
         change_set.changes,
-        warnings=(*change_set.warnings, *left),
+        warnings=(*change_set.warnings, *kept, *left),
         copies=change_set.copies,
         version_before=before,
         version_after=version,

@@ -14,11 +14,16 @@ from typing import TYPE_CHECKING, Any
 
 from memtui.engine.core.errors import MemtuiError
 from memtui.engine.store import sql
+from memtui.engine.store.compact import shrink
 from memtui.engine.store.lancedb_import import import_lancedb
+from memtui.engine.store.locate import TableLocation
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+FOLDER = "tokens"
+"""Where it stands, beside what else memtui keeps of a store."""
 
 TABLE = "token_vectors"
 
@@ -75,16 +80,22 @@ class TokenTable:
 
     def __init__(self, folder: Path, info: TokenTableInfo, table: Any) -> None:
         self.folder, self.info, self._table = folder, info, table
+        self._place = TableLocation(str(folder), TABLE, folder)
+        self._seen = self._place.newest_version_file()
         self._known = _Known(int(table.version), {}, 0, False)
 
     def catch_up(self) -> None:
         """See what others have written since. MemtuiError where it cannot be read."""
+        newest = self._place.newest_version_file()  # the library takes some milliseconds to say so
+        if newest == self._seen:
+            return
         try:
             self._table.checkout_latest()
         except Exception as error:  # lancedb raises many kinds
             raise _unreadable(self.folder, error) from error
         if self._now() != self._known.version:
             self._known = _Known(self._now(), {}, 0, False)
+        self._seen = newest
 
     def _now(self) -> int:
         return int(self._table.version)
@@ -140,6 +151,12 @@ class TokenTable:
         for start in range(0, len(names), 500):
             self._table.delete(sql.is_in("id", names[start : start + 500]))
         self._known = _Known(self._now(), {}, 0, False)
+
+    def purge(self, ids: Iterable[str]) -> None:
+        """Remove these memories' vectors for good: no older version and no file keeps them."""
+        self.remove(ids)
+        shrink(self._table, self._place, str(self.folder), stable_row_ids=False, unverified=False)
+        self._known = replace(self._known, version=self._now())
 
     def _read(self, ids: Sequence[str] | None) -> dict[str, KeptTokens]:
         """The vectors in the table of these memories; of all where it is None."""
