@@ -119,10 +119,23 @@ def _as_term(argument: str) -> str:
     return f"{argument} " if len(argument) > 2 and argument[0] == "-" and argument[1] != "-" else argument
 
 
+_BEFORE = ("--store", "--table", "--columns")
+"""Options of every command, which may stand before its name, too."""
+
+
+def _command_of(arguments: list[str]) -> tuple[str | None, list[str]]:
+    """The command that is called, None for the app, and everything beside its name."""
+    at = 0
+    while at < len(arguments) and arguments[at].partition("=")[0] in _BEFORE:
+        at += 1 if "=" in arguments[at] else 2
+    if at < len(arguments) and arguments[at] in COMMANDS:
+        return arguments[at], [*arguments[:at], *arguments[at + 1 :]]
+    return None, arguments
+
+
 def run(arguments: list[str]) -> int:
     """Parse and run; errors become one or two lines on standard error and an exit code."""
-    command = arguments[0] if arguments and arguments[0] in COMMANDS else None
-    given = arguments[1:] if command else arguments
+    command, given = _command_of(arguments)
     if command in (None, "demo"):
         keep_keys()
     args = parser_of(command).parse_args([_as_term(each) for each in given] if command == "ls" else given)

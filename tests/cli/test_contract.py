@@ -59,6 +59,14 @@ def test_ls_lists_every_row_with_the_agreed_keys(run: Run, store: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "named", [["--store", "STORE"], ["--store=STORE"], ["--table", "memories", "--store", "STORE"]]
+)
+def test_the_store_may_be_named_before_the_command(run: Run, store: Path, named: list[str]) -> None:
+    before = [each.replace("STORE", str(store)) for each in named]
+    assert document(run, *before, "ls")["rows"] == document(run, "ls", "--store", store)["rows"]
+
+
 def test_a_term_may_begin_with_a_minus(run: Run, store: Path) -> None:
     listed = document(run, "ls", "-scope:project:atlas", "--store", store)
     assert [memory["scope"] for memory in listed["rows"]] == ["global", "global"]
