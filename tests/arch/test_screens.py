@@ -24,7 +24,7 @@ ANY_SCREEN = {
 KNOWN = {"app", "screen", "query_one", "runner", "push_screen"}
 """What only a widget or a screen has."""
 
-MOST_FORWARDS = 43
+MOST_FORWARDS = 36
 """Actions that are one call of a part: this number only shrinks."""
 
 
