@@ -1,6 +1,6 @@
 """Fit and check the confidence of the recipe `memtui`: does the best memory answer at all?
 
-python -m tests.quality.confidence [../shared] [--write]
+python -m tests.quality.confidence [../shared] [--write] [--context FOLDER]
 
 Questions with an answer: those of our dialogues and chats, and of the notes of `../shared/fixtures/recall-tuning`.
 Without one: the same questions asked of another dialogue with its people's names put in, or of another scope
@@ -8,6 +8,9 @@ Without one: the same questions asked of another dialogue with its people's name
 count alike. Measured only, never fitted to: the same asked about the other person of the dialogue ("swapped"). Every
 figure is cross-validated over dialogues or scopes, the line too. `--write` puts the weights into `weights.toml`: each
 with its error (jackknife over the scopes) and with what the recognised shares lose without it.
+
+`--context`, the folder of a model for token vectors, finds what these add to the line, and nothing else: the words are
+met as before, the first memories are others and gather another share of all weight.
 
 The line of each kind of question (long; among short messages; all others) is that below which one in twenty of such
 questions that are still to come lies: of the few answered ones of two chats that is nearly the lowest of all.
@@ -78,9 +81,9 @@ that the first three have not, how long the question or the memories are, rows o
 
 from __future__ import annotations
 
+import argparse
 import random
 import re
-import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
@@ -90,13 +93,12 @@ from typing import Any
 import numpy as np
 
 from memtui.engine import RecallRequest, Trace
-from memtui.engine.providers.static_embedder import bundled
 from memtui.engine.recall import confidence as subject
 from memtui.engine.recall.another_speaker import lead_of_another
 from memtui.engine.recall.answer import recall
 from memtui.engine.recall.context import RecallContext
 from memtui.engine.store.create import trial_copy
-from tests.conftest import NOW_MS, SHARED
+from tests.conftest import SHARED
 from tests.quality import dialogues, tuning
 from tests.quality.tuning import interval
 
@@ -154,6 +156,8 @@ class Sample:
     other_met: float = 0.0
     other_gathered: float = 0.0
     """How far what another said leads before what the one said whom it names; 0 where it names nobody, or several."""
+    read: bool = False
+    """Whether token vectors were compared."""
     usual: float = 0.0
     """What counts where it is not: see `with_usual`."""
 
@@ -176,7 +180,7 @@ class Sample:
         profile, _, few = self.profile.partition(".")
         judged = subject.judgement(profile, bool(few))
         return judged.of(
-            *(self.met, self.gathered, self.long, self.near, self.short),
+            *(self.met, self.gathered, self.long, self.near, self.short, self.read),
             asked=self.asked,
             literal=self.literal,
             other_met=self.other_met,
@@ -184,17 +188,20 @@ class Sample:
         )[:2]
 
 
-def spoken(folder: Path, title: str, every: int = 1) -> Iterator[Sample]:
+def spoken(folder: Path, title: str, every: int = 1, model: Path | None = None) -> Iterator[Sample]:
     """Each `every`th question of the dialogues of a folder: with its answer, elsewhere, without it, of the other."""
     read = {name: dialogues.read(name, folder) for name in dialogues.names(folder)}
     people = {name: list(dict.fromkeys(t.speaker for t in turns)) for name, (turns, _) in read.items()}
     plain = title.endswith(AS_NOTES)
     with tempfile.TemporaryDirectory() as root:
         benches = {
-            name: tuning.bench_on(
-                dialogues.write(Path(root) / name, [noted_down(t) for t in turns], prefixed=False)
-                if plain
-                else dialogues.write(Path(root) / name, turns)
+            name: tuning.reading(
+                tuning.bench_on(
+                    dialogues.write(Path(root) / name, [noted_down(t) for t in turns], prefixed=False)
+                    if plain
+                    else dialogues.write(Path(root) / name, turns)
+                ),
+                model,
             )
             for name, (turns, _) in read.items()
         }
@@ -261,10 +268,11 @@ def noted_down(turn: dialogues.Turn) -> dialogues.Turn:
     return replace(turn, text=f"{turn.speaker}: {turn.text}", speaker="", session="")
 
 
-def noted(shared: Path, every: int = 3) -> Iterator[Sample]:
+def noted(shared: Path, every: int = 3, model: Path | None = None) -> Iterator[Sample]:
     """Each `every`th question of the notes: at its own time, of another scope, and without its notes."""
     with tempfile.TemporaryDirectory() as root:
-        bench, parts = tuning.read_tuning(shared, Path(root))
+        bench, parts = tuning.read_tuning(shared, Path(root) / "notes")
+        bench = tuning.reading(bench, model)
         scopes = sorted({each.scope for each in parts["realmem"]})
         for number, asked in list(enumerate(parts["realmem"]))[::every]:
             own, at = [asked.scope], asked.asked_at
@@ -277,16 +285,18 @@ def noted(shared: Path, every: int = 3) -> Iterator[Sample]:
             yield sampled("notes", asked.scope, "removed", trace)
 
 
-def samples(every: int = 1, shared: Path | None = None) -> list[Sample]:
-    """The dialogues, the chats, and the notes where they are at hand."""
-    found = [*spoken(dialogues.FOLDER, "dialogues", every)]
-    found += spoken(dialogues.FOLDER / "chats", "chats", every)
-    found += spoken(dialogues.FOLDER, f"dialogues{AS_NOTES}", every)
-    found += spoken(dialogues.FOLDER / "chats", f"chats{AS_NOTES}", every)
-    for title, folder in (("dialogues", dialogues.FOLDER), ("chats", dialogues.FOLDER / "chats")):
+def samples(every: int = 1, shared: Path | None = None, model: Path | None = None) -> list[Sample]:
+    """The dialogues, the chats, and the notes where they are at hand; with token vectors of `model`, not the few."""
+    found: list[Sample] = []
+    talks = (("dialogues", dialogues.FOLDER), ("chats", dialogues.FOLDER / "chats"))
+    for how in ("", AS_NOTES):
+        for title, folder in talks:
+            found += spoken(folder, f"{title}{how}", every, model)
+    for title, folder in talks if model is None else ():
         for how in ("", AS_NOTES):
             found += little(folder, f"{title}{LITTLE}{how}", every)
-    return found + ([*noted(shared)] if shared is not None and shared.is_dir() else [])
+    at_hand = shared is not None and shared.is_dir()
+    return found + ([*noted(shared, model=model)] if shared is not None and at_hand else [])
 
 
 def _ask(
@@ -307,7 +317,7 @@ def _without(
     with trial_copy(store, store.pin().version) as copy:
         copy.writer().commit(None, None, sorted(gone))
         copy.refresh()
-        return _ask(RecallContext(copy, NOW_MS, bundled().embed_query, bundled=True), query, scopes, at)
+        return _ask(replace(bench, store=copy), query, scopes, at)
 
 
 def sampled(set_: str, scope: str, kind: str, trace: Trace, expected: frozenset[str] = frozenset()) -> Sample:
@@ -326,8 +336,9 @@ def sampled(set_: str, scope: str, kind: str, trace: Trace, expected: frozenset[
         )
     long, texts = subject.longness(trace.query), [row.text for row in trace.pool.rows]
     short = bool(texts) and subject.short_messages(texts)
+    read = any(record.name == "token_vectors" for record in trace.records)
     return Sample(
-        set_, f"{set_} {scope}", kind, met, gathered, long, answers, near, short, asked, literal, *other
+        set_, f"{set_} {scope}", kind, met, gathered, long, answers, near, short, asked, literal, *other, read
     )
 
 
@@ -501,15 +512,43 @@ def section(profile: str, every: Sequence[Sample]) -> list[str]:
             parts.append(f"{kind} = [{mean:.3f}, {low:.3f}, {high:.3f}]")
         told.append(f"{name} = {{ {', '.join(parts)} }}")
     rest = {field.name: 0.0 for field in fields(subject.Judgement) if field.name not in ("bias", *names)}
+    whose, _, few = profile.partition(".")
+    read = subject.judgement(whose, bool(few)).read_line
     rest |= {"beside_unknown": own[0].usual, "line": line, "long_line": long, "short_line": short}
+    rest["read_line"] = read  # see `with_token_vectors`
     return [*told, *(f"{name} = {{ weight = {value:.2f} }}" for name, value in rest.items()), ""]
+
+
+def with_token_vectors(every: Sequence[Sample]) -> tuple[float, list[str]]:
+    """(what token vectors add to the line of a profile, a line for each of its sets, judged by the other scopes)."""
+    margins = np.array([_margin(each) for each in every])
+    answered, scopes = np.array([each.answers for each in every]), np.array([each.scope for each in every])
+    below = np.zeros(len(every), bool)
+    for scope in dict.fromkeys(scopes.tolist()):
+        others = margins[answered & (scopes != scope)]
+        below[scopes == scope] = margins[scopes == scope] < _twentieth(others.tolist())
+    given = np.array([each.told[0] for each in every])
+    told = [f"# token vectors, {each}" for each in shares(Checked(every, given, below))]
+    return _twentieth(margins[answered].tolist()), told
+
+
+def _margin(each: Sample) -> float:
+    """How far a question lies above the line that there is without token vectors, as an exponent."""
+    given, line = replace(each, read=False).told
+    return float(np.log(given / (1 - given)) - np.log(line / (1 - line)))
+
+
+def with_line(text: str, profile: str, line: float) -> str:
+    """`weights.toml` with what token vectors add to the line of a profile."""
+    head, mark, rest = text.partition(f"[{profile}.confidence]")
+    return head + mark + re.sub(r"read_line = .*", f"read_line = {{ weight = {line:.2f} }}", rest, count=1)
 
 
 HEAD = """\
 # Confidence: made by `python -m tests.quality.confidence --write`. The probability that a memory answers is
 # 1 / (1 + e^-(bias + met * met + gathered * gathered + beside * beside + ...)). Below line + long_line * long,
-# and + short_line where the memories are short messages, no memory answers. beside_unknown stands for beside where that
-# is not known; few: of fewer candidates than 20.
+# + short_line where the memories are short messages and + read_line where token vectors were compared (`--context`), no
+# memory answers. beside_unknown stands for beside where that is not known; few: of fewer candidates than 20.
 # elsewhere, removed, swapped: the change of the recognised share without the signal, mean and 95 % interval over the
 # questions. Of those that are swapped (asked about the other person) the fit saw none.
 # Above each profile: questions of scopes that the fit did not see.
@@ -523,20 +562,27 @@ def kept(text: str) -> tuple[str, str]:
 
 
 def main() -> None:
-    arguments = [each for each in sys.argv[1:] if not each.startswith("--")]
-    every = samples(shared=Path(arguments[0]) if arguments else SHARED)
+    parser = argparse.ArgumentParser(description="Fit and check the confidence.")
+    parser.add_argument("shared", nargs="?", type=Path, default=SHARED)
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--context", type=Path, metavar="FOLDER")
+    args = parser.parse_args()
+    every, text = samples(shared=args.shared, model=args.context), subject.WEIGHTS.read_text(encoding="utf-8")
     told: list[str] = []
     for profile in dict.fromkeys(each.profile for each in every):
         own = [each for each in every if each.profile == profile]
+        if args.context is not None:
+            line, lines = with_token_vectors(own)
+            text, told = with_line(text, profile, line), [*told, *lines]
+            continue
         print(profile, {kind: sum(each.kind == kind for each in own) for kind in (*KINDS, SWAPPED)})
         print(table(own, cross_validated(own).given.tolist()))
         told += section(profile, every)
     print("\n".join(told))
-    if "--write" in sys.argv:
-        old = subject.WEIGHTS.read_text(encoding="utf-8")
-        subject.WEIGHTS.write_text(
-            kept(old)[0] + "\n" + HEAD + "\n" + "\n".join(told).rstrip() + "\n", encoding="utf-8"
-        )
+    if args.context is None:
+        text = kept(text)[0] + "\n" + HEAD + "\n" + "\n".join(told).rstrip() + "\n"
+    if args.write:
+        subject.WEIGHTS.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":
