@@ -111,8 +111,6 @@ class Judgement:
     """What a long question adds to it."""
     short_line: float
     """What short messages add to it: a question's words are met by fewer of them."""
-    read_line: float
-    """What token vectors add to it: with them the first memories are others, and gather another share."""
 
     def of(
         self,
@@ -121,7 +119,6 @@ class Judgement:
         long: float,
         beside: bool | None = None,
         short: bool = False,
-        read: bool = False,
         *,
         asked: float = 0.0,
         literal: float = 0.0,
@@ -129,7 +126,7 @@ class Judgement:
         other_gathered: float = 0.0,
     ) -> tuple[float, float, tuple[ConfidenceTerm, ...]]:
         """(the probability, the line below which nothing answers, its terms); `long` as `longness` says."""
-        line = self.line + self.long_line * long + self.short_line * short + self.read_line * read
+        line = self.line + self.long_line * long + self.short_line * short
         signals = {
             "bias": 1.0,
             "met": met,
@@ -226,7 +223,6 @@ def confidence(trace: Trace) -> Confidence | None:
         longness(trace.query),
         near,
         short_messages(texts),
-        any(each.name == "token_vectors" for each in trace.records),
         asked=asked or 0.0,
         literal=stands or 0.0,
         other_met=0.0 if lead is None else lead.met,
