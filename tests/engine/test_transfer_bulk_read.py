@@ -213,3 +213,49 @@ def test_any_mixture_of_lines_gives_the_same_plan_both_ways(
             fast, slow = _both_ways(engine, path, way)
         assert fast == slow, (number, used)
     assert used[:3] == [True] * 3
+
+
+WHOLE = {**ROW, "category": "fact", "importance": 0.5, "timestamp": 1_772_000_000_000.0, "metadata": "{}"}
+METADATA = (
+    {},
+    {"tier": "core", "access_count": 7, "last_accessed_at": 1_785_000_000_000, "state": "pending"},
+    {"tier": "golden", "state": "lost", "access_count": -3, "last_accessed_at": "1785000000000"},
+    {"source": "session-summary", "memory_category": "events", "access_count": 2.5},
+    {"type": "memory-reflection", "tier": None, "access_count": None, "state": None},
+    {"l0_abstract": "kiln: {", "source": "manual", "state": "archived", "access_count": 2**40},
+    {"source": 5, "deep": [[{"a": "}"}]]},
+)
+"""What a plugin's row may say of tier, use and state."""
+UNLIKE = (
+    *({"category": word} for word in ("Fact", "preferences", "mood", None)),
+    *({"importance": each} for each in (None, 1.5)),
+    *({"timestamp": each} for each in (None, 0.0, 1_772_000_000.0, 1_772_000_000_000.5)),
+    *({"metadata": each} for each in (None, "", "no object", "[1]", '{"a": NaN}')),
+    *({"tier": "core"}, {"dialect": "generic"}),
+)
+"""Rows of the plugin's that do not go over as they are."""
+
+
+def test_rows_of_the_plugin_go_into_a_table_of_ours_the_same_both_ways(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = opened(own_store(tmp_path / "store"), tmp_path / "state")
+    rows = [
+        {**WHOLE, "id": f"row-{n}", "scope": ("global", "work", None)[n % 3], "vector_f32": VECTOR,
+         "category": ("fact", "decision", "reflection")[n % 3], "metadata": json.dumps(METADATA[n % len(METADATA)])}
+        for n in range(40)
+    ]  # fmt: skip
+    path = tmp_path / "all.jsonl"
+    path.write_bytes(b"".join(map(_line, rows)))
+    with monkeypatch.context() as way:
+        fast, slow = _both_ways(engine, path, way)
+    assert used == [True]
+    assert fast == slow
+    assert {row["tier"] for row in fast["spool"]} == {"core", "working"}
+    assert {row["state"] for row in fast["spool"]} == {"confirmed", "pending", "archived"}
+    for number, other in enumerate(UNLIKE):
+        path.write_bytes(b"".join(map(_line, [rows[0], {**rows[1], **other}])))
+        with monkeypatch.context() as way:
+            fast, slow = _both_ways(engine, path, way)
+        assert fast == slow, (number, other)
+        assert used[1:] == [False] * (number + 1), other

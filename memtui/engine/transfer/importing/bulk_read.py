@@ -1,4 +1,5 @@
-"""Our own exports read a column at a time, where every row goes into a table of its own form as it is.
+"""Our own exports read a column at a time, where every row goes in as it is: into a table of its own form, or from
+the plugin's into one of ours.
 
 Whatever is out of the ordinary in such a file (a broken line, a row of another form, a vector that cannot be used)
 sends the whole of it the slow way, which knows what to say about it. Both ways give the same plan.
@@ -39,8 +40,9 @@ if TYPE_CHECKING:
 # That is exact: a line without its last `,"vector_f32":"..."` is an object if and only if the whole line is
 # one.
 
-Read = Iterator[tuple["pa.Table", int, int]]
-"""Tables with the spool's columns, MODEL and MASKED; how much of the source is read; how much there is."""
+Read = Iterator[tuple["pa.Table", str, int, int]]
+"""Tables with the spool's columns, MODEL and MASKED; the dialect of their rows; how much of the source is read; how
+much there is."""
 
 _BLOCK = 8 << 20
 """Bytes of lines that are looked at at a time; also the longest line that is."""
@@ -61,7 +63,7 @@ class _Packed(NamedTuple):
     rows: list[int]
 
 
-def read_lines(path: Path, schema: pa.Schema, dialect: str) -> Read:
+def read_lines(path: Path, schema: pa.Schema) -> Read:
     """The rows of a file of ours for the spool's `schema`.
 
     Raises OddError, or an error of Arrow's, for what is not quite as our own export writes it.
@@ -87,15 +89,15 @@ def read_lines(path: Path, schema: pa.Schema, dialect: str) -> Read:
         table = pj.read_json(pa.BufferReader(lines), whole, options).combine_chunks()
         if table.num_rows != n:  # two on a line, or blank lines: the places of the rows would be others
             raise NotBulkReadableError
-        said = table.column(DIALECT)
-        if said.null_count or not pc.all(pc.equal(said, dialect)).as_py():
+        said = pc.unique(table.column(DIALECT)).to_pylist()
+        if len(said) != 1 or said[0] is None:
             raise NotBulkReadableError
         made = _unpacked(_with_others(packed, table.column(VECTOR)), n, vector.type)
         columns = [made if field.name == vector.name else table.column(field.name)
                    for field in schema if field.name != WHERE]  # fmt: skip
         columns += [places("line ", number, n), table.column(MODEL), table.column(MASKED)]
         number, done = number + n, done + len(block)
-        yield pa.table(columns, names=[*schema.names, MODEL, MASKED]), min(done, size), size
+        yield pa.table(columns, names=[*schema.names, MODEL, MASKED]), said[0], min(done, size), size
 
 
 def places(word: str, before: int, n: int) -> pa.Array:
@@ -230,8 +232,8 @@ def read_in_bulk(
     reading = _Reading(target, choice, writer)
     try:
         with unchanged(source.path):
-            for table, done, total in read(source.path, writer.schema, target.dialect.name):
-                reading.take(table)
+            for table, dialect, done, total in read(source.path, writer.schema):
+                reading.take(_of_this_form(table, dialect, target))
                 if on_progress:
                     on_progress(Progress(f"reading {source.path.name}", done, total, "bytes"))
                 if cancel is not None:
@@ -243,6 +245,22 @@ def read_in_bulk(
     reading.finish()
     pa.default_memory_pool().release_unused()  # the engine is about to need as much again for writing
     return reading.draft
+
+
+def _of_this_form(table: pa.Table, dialect: str, target: RowBuilder) -> pa.Table:
+    """The rows of a table of `dialect` as the target has them."""
+    if dialect == target.dialect.name:
+        return table
+    from memtui.engine.transfer.importing.plugin_rows import OWN, PLUGIN, with_lifecycle
+
+    made = (
+        with_lifecycle(table, target.dialect.columns)
+        if (dialect, target.dialect.name) == (PLUGIN, OWN)
+        else None
+    )
+    if made is None:
+        raise NotBulkReadableError
+    return made
 
 
 class _Reading:
@@ -324,7 +342,7 @@ def _id_hashes(ids: Any) -> NDArray[np.int64]:
     return found
 
 
-def _parquet(path: Path, schema: pa.Schema, dialect: str) -> Read:
+def _parquet(path: Path, schema: pa.Schema) -> Read:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -335,7 +353,7 @@ def _parquet(path: Path, schema: pa.Schema, dialect: str) -> Read:
     with pq.ParquetFile(path) as file:
         frame = parquet_frame(file.schema_arrow.metadata or {})
         names = set(file.schema_arrow.names)
-        if frame.get(DIALECT) != dialect or frame.get(MAP) is not None or names - {*schema.names, MASKED}:
+        if frame.get(MAP) is not None or names - {*schema.names, MASKED}:
             raise NotBulkReadableError
         number, rows = 0, max(1, file.metadata.num_rows)
         for batch in file.iter_batches(batch_size=BATCH):
@@ -350,7 +368,7 @@ def _parquet(path: Path, schema: pa.Schema, dialect: str) -> Read:
             number += n
             table = pa.table(arrays, names=[*schema.names, MODEL, MASKED])
             _check_finite(table, schema)
-            yield table, size * number // rows, size
+            yield table, str(frame.get(DIALECT)), size * number // rows, size
 
 
 def _check_finite(table: pa.Table, schema: pa.Schema) -> None:
