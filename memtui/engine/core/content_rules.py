@@ -48,7 +48,8 @@ def _by_hint() -> dict[str, tuple[int, ...]]:
 @cache
 def order_hint() -> str:
     """A pattern that every order matches, for engines that look at a whole column at once."""
-    return f"(?i)(?:{'|'.join(map(re.escape, hints()))})"
+    several = dict.fromkeys(each for order in patterns() for each in order.wording.sieve)
+    return f"(?i)(?:{'|'.join(several)})"
 
 
 # Memories that look like orders to a model: why, and whether the phrase is only quoted.

@@ -79,6 +79,8 @@ def _may_begin(hint: str, spaced: str, at: int) -> bool:
 _LONG_ENOUGH = 5
 """A hint of so many letters is rare in other texts; more of them make it hardly rarer."""
 
+_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_")
+
 _FEW = 4
 """Characters of a set that are told apart at a beginning."""
 
@@ -86,56 +88,91 @@ _FEW = 4
 class HintedPattern(NamedTuple):
     """A pattern; texts of which one stands in each match, and with which each begins, all in lower case.
 
-    `begins` is empty where a match may begin with anything.
+    `begins` is empty where a match may begin with anything. `sieve` are the hints as patterns of RE2, which know where
+    one is a whole word: for a column at once.
     """
 
     pattern: re.Pattern[str]
     hints: tuple[str, ...]
     begins: tuple[str, ...]
+    sieve: tuple[str, ...]
+
+
+class _Needed(NamedTuple):
+    """A text that has to be there, and whether no letter can stand before it and behind it."""
+
+    text: str
+    opens: bool
+    closes: bool
+
+    def as_pattern(self) -> str:
+        """For RE2, whose letters are those of ASCII."""
+        before = r"\b" if self.opens and self.text[0] in _LETTERS else ""
+        behind = r"\b" if self.closes and self.text[-1] in _LETTERS else ""
+        return f"{before}{re.escape(self.text)}{behind}"
 
 
 def hinted(pattern: str, flags: int = 0) -> HintedPattern:
     """A pattern with what it needs. Raises ValueError for one that needs nothing."""
     parsed = _parser.parse(pattern, flags)
-    hints, begins = _needed(parsed), _begun(list(parsed))
-    if not hints:
+    needed, begins = sorted(_needed(list(parsed))), _begun(list(parsed))
+    if not needed:
         raise ValueError(f"nothing is needed by {pattern}")
-    known = () if "" in begins else tuple(sorted(begins))
-    return HintedPattern(re.compile(pattern, flags), tuple(sorted(hints)), known)
+    return HintedPattern(
+        re.compile(pattern, flags),
+        tuple(dict.fromkeys(each.text for each in needed)),
+        () if "" in begins else tuple(sorted(begins)),
+        tuple(each.as_pattern() for each in needed),
+    )
 
 
-def _needed(parsed: Any) -> frozenset[str]:
-    """The best choice among the parts of a sequence, each of which has to be there; empty where none is."""
-    choices: list[frozenset[str]] = []
-    run = ""
-    for kind, value in [*parsed, (None, None)]:
-        if kind is _constants.LITERAL:
-            run += chr(value).lower()
+def _needed(parsed: list[Any], opens: bool = False, closes: bool = False) -> frozenset[_Needed]:
+    """The best choice among the parts of a sequence, each of which has to be there; empty where none is.
+
+    `opens` and `closes` say whether no letter can stand before and behind the sequence.
+    """
+    before = [opens, *map(_parts_words, parsed)]
+    behind = [*map(_parts_words, parsed[1:]), closes]
+    choices: list[frozenset[_Needed]] = []
+    run, begun = "", False
+    for at, (kind, value) in enumerate(parsed):
+        if kind is not _constants.LITERAL:
+            choices.append(_needed_part(kind, value, before[at], behind[at]))
             continue
-        if run:
-            choices.append(frozenset((run,)))
+        begun = begun if run else before[at]
+        run += chr(value).lower()
+        if at + 1 == len(parsed) or parsed[at + 1][0] is not _constants.LITERAL:
+            choices.append(frozenset((_Needed(run, begun, behind[at]),)))
             run = ""
-        choices.append(_needed_part(kind, value))
     return max((each for each in choices if each), key=_worth, default=frozenset())
 
 
-def _needed_part(kind: Any, value: Any) -> frozenset[str]:
+def _parts_words(part: tuple[Any, Any]) -> bool:
+    """Whether a letter beside this part of a pattern has no other letter on its side."""
+    kind, value = part
+    if kind is _constants.MAX_REPEAT and value[0] >= 1 and len(value[2]) == 1:
+        kind, value = value[2][0]
+        return kind is _constants.IN and value == [(_constants.CATEGORY, _constants.CATEGORY_SPACE)]
+    return kind is _constants.AT and value is _constants.AT_BOUNDARY
+
+
+def _needed_part(kind: Any, value: Any, opens: bool, closes: bool) -> frozenset[_Needed]:
     if kind is _constants.SUBPATTERN:
-        return _needed(value[3])
+        return _needed(list(value[3]), opens, closes)
     if kind is _constants.BRANCH:
-        parts = [_needed(each) for each in value[1]]
+        parts = [_needed(list(each), opens, closes) for each in value[1]]
         return frozenset().union(*parts) if all(parts) else frozenset()
     if kind is _constants.MAX_REPEAT and value[0] >= 1:
-        return _needed(value[2])
+        return _needed(list(value[2]), opens, closes and value[1] == 1)
     if kind is _constants.ASSERT:
-        return _needed(value[1])
+        return _needed(list(value[1]), opens and value[0] > 0)
     return frozenset()
 
 
-def _worth(texts: frozenset[str]) -> tuple[int, int]:
+def _worth(needed: frozenset[_Needed]) -> tuple[int, int]:
     """Long texts in few ways are rarest; a text in another script counts double."""
-    shortest = min(sum(1 if each.isascii() else 2 for each in text) for text in texts)
-    return min(shortest, _LONG_ENOUGH), -len(texts)
+    shortest = min(sum(1 if each.isascii() else 2 for each in text) for text, _, _ in needed)
+    return min(shortest, _LONG_ENOUGH), -len({text for text, _, _ in needed})
 
 
 def _begun(parsed: list[Any]) -> set[str]:
