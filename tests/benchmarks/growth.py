@@ -26,6 +26,23 @@ def peak_mb() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
+def use_worded(folder: Path, rows: int, dims: int) -> dict[str, Any]:
+    """`use_recall` of a table with the full-text index that the plugin makes, as every table in use has one."""
+    from lancedb import index
+
+    writable_table(folder).create_index("text", config=index.FTS(with_position=True))
+    found = run_apart("recall", folder, rows, dims)
+    return {**found, "indexed": True}
+
+
+def run_apart(what: str, folder: Path, rows: int, dims: int) -> dict[str, Any]:
+    """The same by a process of its own, whose peak is its own."""
+    from tests.benchmarks.test_catalog_scale import run
+
+    found: dict[str, Any] = json.loads(run("growth.py", what, str(folder), str(rows), str(dims)))
+    return found
+
+
 def use_recall(folder: Path, rows: int, dims: int) -> dict[str, Any]:
     """Questions of the recipe `memtui` beside one product of numpy over as many vectors."""
     engine = opened(folder)
@@ -177,7 +194,13 @@ def use_forget(folder: Path, versions: int, _: int) -> dict[str, Any]:
 
 def main(what: str, folder: str, size: str, dims: str = "64") -> None:
     """Measure and print."""
-    uses = {"recall": use_recall, "indexed": use_indexed, "undo": use_undo, "forget": use_forget}
+    uses = {
+        "recall": use_recall,
+        "worded": use_worded,
+        "indexed": use_indexed,
+        "undo": use_undo,
+        "forget": use_forget,
+    }
     print(json.dumps(uses[what](Path(folder), int(size), int(dims))))
 
 

@@ -23,6 +23,8 @@ ROWS = 10_000_000 if TEN_MILLION else 1_000_000
 PAGE_LIMIT = 3.5
 """A page of fifty memories (rows taken, normalised, cleaned) against taking fifty rows: 2.2 to 3.2 are measured."""
 PEAK_MB = 2_500 if TEN_MILLION else 400
+PARSE_LIMIT = 2.0
+"""Metadata of all rows beside a bare parse of the keys that are needed."""
 NEXT_LIMIT = 0.3
 """Metadata at the next version, of which one row changed, against reading all of it: .12 is measured."""
 
@@ -57,6 +59,11 @@ def test_a_page_costs_little_more_than_its_rows(measured: dict[str, Any]) -> Non
 
 def test_a_page_is_far_from_what_sorting_in_the_engine_costs(measured: dict[str, Any]) -> None:
     assert max(measured["pages"].values()) * 20 < measured["engine_page"], measured
+
+
+def test_metadata_costs_little_more_than_parsing_it(measured: dict[str, Any]) -> None:
+    print({"metadata in bare parses": measured["metadata"] / measured["bare_parse"]})
+    assert measured["metadata"] <= PARSE_LIMIT * measured["bare_parse"], measured
 
 
 def test_metadata_of_the_next_version_is_of_what_changed(measured: dict[str, Any]) -> None:
