@@ -12,8 +12,8 @@ from tests.benchmarks.sizes import sized
 from tests.benchmarks.test_catalog_scale import run
 
 PRODUCTS = {"worded": 3.0, "recall": 12.0}
-"""A question at 100,000 memories of 384 numbers in products of numpy: 1.6 to 2.2 with a full-text index (5 is asked for),
-7.4 without one, when the library splits all texts anew for each question."""
+"""A question at 100,000 memories of 384 numbers in products of numpy: 1.6 to 2.2 with a full-text index (5 is asked
+for), 7.4 without one, when the library splits all texts anew for each question."""
 QUESTION_MB = 600
 """506 and 501 are measured."""
 UNDO_BYTES_A_ROW = 400
