@@ -8,7 +8,7 @@ import pytest
 
 from memtui.engine.configuration.plans import plan_changes, plan_named
 from tests.engine.loopback import Answer, loopback
-from tests.engine.test_configuration import FULL, NOW_MS, home, pro
+from tests.engine.test_configuration import FULL, home, pro
 
 
 def test_a_plan_is_flown_over_cases_without_writing(tmp_path: Path) -> None:
@@ -42,7 +42,7 @@ def test_a_plan_is_flown_over_cases_without_writing(tmp_path: Path) -> None:
     ]
     engine = open_engine(
         str(store),
-        now=lambda: NOW_MS,
+        now=lambda: planted.NOW_MS,
         environ={"HOME": str(tmp_path)},
         cwd=tmp_path,
         state=tmp_path / "state",
@@ -81,7 +81,7 @@ def test_a_plan_with_another_model_is_flown_with_its_own_vectors_when_it_may_be_
     config = home(tmp_path, pro(f"dbPath: '{store}', retrieval: {{ rerank: 'none' }}, {FULL}"))
     engine = open_engine(
         str(store),
-        now=lambda: NOW_MS,
+        now=lambda: planted.NOW_MS,
         environ={"HOME": str(tmp_path)},
         cwd=tmp_path,
         state=tmp_path / "state",
