@@ -16,7 +16,7 @@ import pyarrow as pa
 from tests.engine.pro_store import row, schema, write_store
 
 NOW_MS = time.time_ns() // 1_000_000
-"""The clock of these stores: versions are written by the real one. An engine goes by it, too: by another, rows lie ahead."""
+"""The clock of these stores: versions are written by the real one. An engine goes by it, too, or rows lie ahead."""
 DAY_MS = 86_400_000
 DIMS = 32
 SUBJECTS = ("kiln", "ledger", "harbour", "lantern", "orchard", "pump", "archive", "bakery", "loom", "quarry")
