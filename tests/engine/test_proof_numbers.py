@@ -62,7 +62,8 @@ def others(value: Any) -> Iterator[Any]:
     elif isinstance(value, tuple | list):
         for at, inner in enumerate(value):
             for other in others(inner):
-                yield type(value)((*value[:at], other, *value[at + 1 :]))
+                parts = (*value[:at], other, *value[at + 1 :])
+                yield type(value)._make(parts) if hasattr(value, "_make") else type(value)(parts)
     elif is_dataclass(value) and not isinstance(value, type):
         for each in fields(value):
             for other in others(getattr(value, each.name)):
