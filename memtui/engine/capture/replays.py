@@ -24,6 +24,7 @@ from memtui.engine.capture.run_document import Again
 from memtui.engine.capture.stages.reflection_text import GOVERNANCE_ACTION
 from memtui.engine.capture.stages.similarity import NoiseBank
 from memtui.engine.core.errors import EmbeddingError, UsageError
+from memtui.engine.discovery.agents import agent_entries
 
 if TYPE_CHECKING:
     import numpy as np
@@ -186,7 +187,6 @@ class RecordingReplay:
         self.draft = self._store()
         self.before = {row.id: row for row in self.draft.rows(vectors=True)}
         host = recording.get("host_config") or {}
-        agents = (host.get("agents") or {}).get("list") or []
         models = {"model": "fixture-chat", **(recording.get("llm_config") or {})}
         self.world = World(
             settings=plugin_config(self.settings, {}),
@@ -196,7 +196,7 @@ class RecordingReplay:
             new_id=self._new_id,
             policy=ScopePolicy.from_config(self.settings.get("scopes"), {}),
             files=Files(folder / "files", confined=True),
-            agents=[each for each in agents if isinstance(each, dict)],
+            agents=[{"id": agent.id, **agent.values} for agent in agent_entries(host)],
             noise=NoiseBank(list(prototypes)),
             models=models,
             reflect=self._reflect,

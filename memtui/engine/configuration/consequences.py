@@ -12,6 +12,7 @@ from memtui.engine.configuration.file import REMOVED, Configuration
 from memtui.engine.configuration.plans import SettingChange
 from memtui.engine.core.errors import MemtuiError
 from memtui.engine.core.text import counted, one_line, time_span
+from memtui.engine.discovery.agents import agent_ids
 from memtui.engine.providers.http import host_of
 
 if TYPE_CHECKING:
@@ -262,10 +263,7 @@ def access_cells(
         old, new = access_under(config, (), environ), access_under(config, changes, environ)
     except MemtuiError:
         return []
-    listed = config.value(("agents", "list"))
-    named = (
-        [str(each.get("id")) for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
-    )
+    named = agent_ids(config.loaded.raw)
     out = []
     for agent in dict.fromkeys([*named, *old.access, *new.access, *([] if named else ["main"])]):
         was, now = set(old.accessible(agent)), set(new.accessible(agent))

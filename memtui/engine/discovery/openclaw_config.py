@@ -10,7 +10,7 @@ from typing import Any
 
 from memtui.engine.core.text import counted
 from memtui.engine.discovery.json5_file import UnreadableFileError, read_json5, read_text
-from memtui.engine.discovery.places import PathReading
+from memtui.engine.discovery.places import PathReading, user_path
 from memtui.engine.discovery.types import OWNERS, ConfigFile, ConfigFinding
 from memtui.engine.discovery.variables import HERE, EnvironmentLayers, Expansion, KeyPath, environment, expand
 
@@ -26,7 +26,9 @@ class Includes:
     """The files that were read, in order, and the ones that could not be; a failed one counts as empty."""
 
     root: Path
-    """Folder of the main file: nothing outside of it is read, as in OpenClaw."""
+    """Folder of the main file: nothing outside of it and of `roots` is read, as in OpenClaw."""
+    roots: tuple[Path, ...] = ()
+    """Folders that OPENCLAW_INCLUDE_ROOTS allows too."""
     files: list[Path] = field(default_factory=list)
     failures: list[UnreadableFileError] = field(default_factory=list)
 
@@ -68,7 +70,7 @@ class Includes:
         path = Path(os.path.normpath(file.parent / name))
         try:
             real = Path(os.path.realpath(path))
-            if not real.is_relative_to(os.path.realpath(self.root)):
+            if not any(real.is_relative_to(os.path.realpath(root)) for root in (self.root, *self.roots)):
                 raise UnreadableFileError(path, "is outside the folder of the configuration")
             if real in chain:
                 raise UnreadableFileError(path, "includes itself")
@@ -167,7 +169,9 @@ def load(reading: PathReading, environ: Mapping[str, str], cwd: Path) -> LoadedC
         )
         layers = environment(environ, cwd, reading.state, {})
         return LoadedConfig(reading, file, {}, {}, {}, layers, (finding, *_named_anyway(path)))
-    includes = Includes(path.parent)
+    named = environ.get("OPENCLAW_INCLUDE_ROOTS", "").split(os.pathsep)
+    roots = (user_path(text, reading.home, cwd) for text in named if text.strip())
+    includes = Includes(path.parent, tuple(root for root in roots if root is not None))
     raw = includes.resolve(tree, path)
     raw = raw if isinstance(raw, dict) else {}
     layers = environment(environ, cwd, reading.state, raw)
@@ -218,6 +222,8 @@ def _unreadable(error: UnreadableFileError, then: str) -> ConfigFinding:
 
 _OURS = (
     ("agents",),
+    ("memory",),
+    ("memorySearch",),
     ("plugins", "slots"),
     ("plugins", "load"),
     *(("plugins", "entries", each) for each in OWNERS),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +12,8 @@ from urllib.parse import unquote, urlsplit
 
 STATE_FOLDERS = (".openclaw", ".clawdbot", ".moldbot", ".moltbot")
 """Names of the state folder in a home, today's first."""
+
+_PROFILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 
 CONFIG_NAMES = ("openclaw.json", "clawdbot.json", "moldbot.json", "moltbot.json")
 
@@ -70,6 +73,8 @@ class Environment:
     openclaw_home: Path | None
     homes: tuple[Path, ...]
     """HOME, then USERPROFILE, where set and different."""
+    profile: str = ""
+    """OPENCLAW_PROFILE: the state folder is then `<home>/.openclaw-NAME`."""
 
     @property
     def user_home(self) -> Path | None:
@@ -110,11 +115,13 @@ def read_environment(environ: Mapping[str, str], cwd: Path) -> Environment:
     home = homes[0] if homes else None
     openclaw_home = _absolute(first("OPENCLAW_HOME"), home, cwd)
     base = openclaw_home or home
+    profile = environ.get("OPENCLAW_PROFILE", "").strip()
     return Environment(
         config=_absolute(first("OPENCLAW_CONFIG_PATH", "CLAWDBOT_CONFIG_PATH"), base, cwd),
         state=_absolute(first("OPENCLAW_STATE_DIR", "CLAWDBOT_STATE_DIR"), base, cwd),
         openclaw_home=openclaw_home,
         homes=homes,
+        profile=profile if profile and profile.lower() != "default" and _PROFILE.fullmatch(profile) else "",
     )
 
 
@@ -136,6 +143,9 @@ def readings(where: Environment, look: PlaceFinder) -> tuple[PathReading, ...]:
         inside = _first(look, [where.state])
         found = inside or _first(look, _state_folders([host_home]))
         return (PathReading("host", found, where.state, host_home),)
+    if where.profile and host_home is not None:
+        state = host_home / f"{STATE_FOLDERS[0]}-{where.profile}"
+        return (PathReading("host", _first(look, [state]), state, host_home),)
     if where.openclaw_home is not None:
         host = _first(look, _state_folders([where.openclaw_home]))
         plugin = _first(look, [where.openclaw_home])

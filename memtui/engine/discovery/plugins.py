@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from memtui.engine.access import DEFAULT_AGENT
+from memtui.engine.discovery.agents import agent_places
 from memtui.engine.discovery.openclaw_config import LoadedConfig
-from memtui.engine.discovery.places import PathReading, PlaceFinder, storage_path, user_path
+from memtui.engine.discovery.places import PathReading, PlaceFinder, storage_path
 from memtui.engine.discovery.types import BUILTIN, ENGINE, OWNERS, PRO, Agent, ConfigFinding, Workspace
 from memtui.engine.discovery.variables import (
     MASK,
@@ -268,84 +268,43 @@ def agents_of(
         findings += [
             ConfigFinding("scopes-invalid", "error", fault.message, fault.fix, path) for fault in faults
         ]
-    entries = _entries(config)
-    implicit = not entries
-    entries = entries or [{"id": DEFAULT_AGENT}]
-    default = _default_of(entries)
     agents = []
-    for entry in entries:
-        name = entry["id"].strip()
-        place = _workspace(entry, entry is default, config, cwd)
-        exists = place is not None and os.path.isdir(place)
-        if not exists and isinstance(entry.get("workspace"), str):
+    for place in agent_places(config, cwd):
+        if not place.configured:
+            continue
+        exists = place.workspace is not None and os.path.isdir(place.workspace)
+        if not exists and place.entry is not None and isinstance(place.entry.values.get("workspace"), str):
             findings.append(
                 ConfigFinding(
                     "workspace-missing",
                     "note",
-                    f"The workspace of agent {name} does not exist: {place}.",
+                    f"The workspace of agent {place.id} does not exist: {place.workspace}.",
                     path=path,
                 )
             )
-        scopes = None if policy is None else tuple(policy.accessible(name))
-        agents.append(Agent(name, path, "" if place is None else str(place), exists, implicit, scopes))
+        scopes = None if policy is None else tuple(policy.accessible(place.id))
+        workspace = "" if place.workspace is None else str(place.workspace)
+        agents.append(Agent(place.id, path, workspace, exists, place.implicit, scopes, str(place.database)))
     return agents, findings
-
-
-def listed_agents(config: LoadedConfig) -> tuple[str, ...]:
-    """The ids of the configured agents, the default one first; empty where none are listed."""
-    entries = _entries(config)
-    if not entries:
-        return ()
-    ids = [entry["id"].strip() for entry in (_default_of(entries), *entries)]
-    return tuple(dict.fromkeys(ids))
-
-
-def _entries(config: LoadedConfig) -> list[dict[str, Any]]:
-    listed = config.at("agents", "list")
-    return [entry for entry in listed if _named(entry)] if isinstance(listed, list) else []
-
-
-def _default_of(entries: list[dict[str, Any]]) -> dict[str, Any]:
-    return next((entry for entry in entries if entry.get("default") is True), entries[0])
-
-
-def _named(entry: Any) -> bool:
-    return isinstance(entry, dict) and isinstance(entry.get("id"), str) and bool(entry["id"].strip())
-
-
-def _workspace(entry: dict[str, Any], is_default: bool, config: LoadedConfig, cwd: Path) -> Path | None:
-    """The agent's own workspace; else the default agent's, or `workspace-<id>` for the others."""
-    given = entry.get("workspace")
-    if not isinstance(given, str) or not given.strip():
-        shared = config.at("agents", "defaults", "workspace")
-        given = shared if is_default and isinstance(shared, str) and shared.strip() else None
-    if given is not None:
-        return user_path(given, config.reading.home, cwd)
-    return config.reading.state / ("workspace" if is_default else f"workspace-{entry['id'].strip()}")
 
 
 def workspaces_of(config: LoadedConfig, agents: Iterable[Agent]) -> list[Workspace]:
     """The workspaces that hold memory-core notes or have an index made from them."""
-    by_path: dict[str, list[str]] = {}
+    by_path: dict[str, list[Agent]] = {}
     for agent in agents:
         if agent.workspace:
-            by_path.setdefault(agent.workspace, []).append(agent.id)
+            by_path.setdefault(agent.workspace, []).append(agent)
     out = []
-    for path, names in by_path.items():
+    for path, named in by_path.items():
         folder = Path(path)
         memory = next((str(folder / name) for name in MEMORY_FILES if os.path.isfile(folder / name)), None)
         notes = os.path.isdir(folder / "memory")
-        index = next(
-            (file for name in names if (file := _index(config.reading.state, name)) is not None), None
-        )
+        index = next((file for agent in named if (file := _index(config.reading.state, agent))), None)
         if memory or notes or index:
-            out.append(Workspace(path, tuple(names), memory, notes, index))
+            out.append(Workspace(path, tuple(agent.id for agent in named), memory, notes, index))
     return out
 
 
-def _index(state: Path, agent: str) -> str | None:
-    places = (
-        state / "memory" / f"{agent}.sqlite",
-        state / "agents" / agent / "agent" / "openclaw-agent.sqlite",
-    )
-    return next((str(place) for place in places if os.path.isfile(place)), None)
+def _index(state: Path, agent: Agent) -> str | None:
+    places = (str(state / "memory" / f"{agent.id}.sqlite"), agent.database)
+    return next((place for place in places if os.path.isfile(place)), None)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from memtui.engine.core.errors import DamagedStoreError, MemtuiError
 from memtui.engine.core.text import counted, one_line
 from memtui.engine.discovery import write_guard
+from memtui.engine.discovery.agents import agent_ids
 from memtui.engine.discovery.openclaw_config import LoadedConfig, load
 from memtui.engine.discovery.places import PlaceFinder, default_states, read_environment, readings
 from memtui.engine.discovery.plugins import (
@@ -19,7 +20,6 @@ from memtui.engine.discovery.plugins import (
     agents_of,
     claims,
     embedding_of,
-    listed_agents,
     rerank_of,
     retrieval_block,
     storage_options,
@@ -125,7 +125,7 @@ def _store(claim: PluginStore, path: str) -> FoundStore:
         decay=_mapping(block, "decay"),
         tier=_mapping(block, "tier"),
         scopes=_mapping(block, "scopes"),
-        agents=listed_agents(config),
+        agents=agent_ids(config.values),
         retention_days=write_guard.retention_days(block),
         rerank_keys=rerank_keys,
         hidden_embedding=SecretText(embedding),

@@ -126,7 +126,7 @@ class FoundStore:
     tier: dict[str, Any] | None = None
     scopes: dict[str, Any] | None = None
     agents: tuple[str, ...] = ()
-    """The agents that the configuration lists, the default one first; empty where it lists none."""
+    """The agents that the configuration names, the one that owns ambient work first; empty where it names none."""
     retention_days: float | None = None
     """Days after which the plugin prunes old versions; None when it does not."""
     rerank_keys: tuple[KeyRef, ...] = ()
@@ -185,6 +185,8 @@ class Agent:
     """No agents are configured: OpenClaw then runs one, `main`."""
     scopes: tuple[str, ...] | None = None
     """What it may read in the memory-lancedb-pro store; None where that plugin is not configured."""
+    database: str = ""
+    """Where its database is, or would be: sessions and memory-core's index of today's host."""
 
 
 @dataclass(frozen=True, slots=True)

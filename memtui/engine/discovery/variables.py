@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar
 
-from memtui.engine.discovery.json5_file import UnreadableFileError, read_text
+from memtui.engine.discovery.json5_file import UnreadableFileError, read_json5, read_text
 
 HERE = ".env in the current folder"
 """Name of the layer that depends on where memtui was started."""
@@ -192,15 +192,20 @@ class KeyRef:
     """The variable or the file; empty for a key written into the configuration."""
     state: Literal["set", "not set", "in a file, not read"]
     value: SecretText[str] = field(default=SecretText(""), repr=False, compare=False)
+    pointer: str = ""
+    """JSON pointer to the key in the file, empty where the whole file is the key."""
 
     def read(self) -> str:
         """The key, empty when there is none; a key file is read now, not at discovery."""
         if self.source != "file":
             return self.value.reveal()
         try:
-            return read_text(Path(self.name)).strip()
+            return _pointed(read_json5(Path(self.name)), self.pointer) if self.pointer else self._whole()
         except UnreadableFileError:
             return ""
+
+    def _whole(self) -> str:
+        return read_text(Path(self.name)).strip()
 
     def __str__(self) -> str:
         origin = {
@@ -210,10 +215,32 @@ class KeyRef:
         return f"{self.where}: {origin.get(self.source, self.name)}: {self.state}"
 
 
-def key_ref(where: str, raw: Any, value: Any, environ: Mapping[str, str], home: Path | None) -> KeyRef | None:
+def _pointed(tree: Any, pointer: str) -> str:
+    """The text at a JSON pointer (RFC 6901); empty where there is none."""
+    node = tree
+    for part in pointer.split("/")[1:]:
+        key = part.replace("~1", "/").replace("~0", "~")
+        if isinstance(node, Mapping):
+            node = node.get(key)
+        elif isinstance(node, list) and key.isdecimal() and int(key) < len(node):
+            node = node[int(key)]
+        else:
+            return ""
+    return node.strip() if isinstance(node, str) else ""
+
+
+def key_ref(
+    where: str,
+    raw: Any,
+    value: Any,
+    environ: Mapping[str, str],
+    home: Path | None,
+    providers: Mapping[str, Any] | None = None,
+) -> KeyRef | None:
     """Describe one configured key; `raw` is its text before variables were filled in, `value` after.
 
-    A string, or a reference {source: "env" | "file", id}. None when nothing is configured.
+    A string, or a reference {source: "env" | "file" | "exec" | "store", provider, id}; `providers` is the
+    configuration's `secrets.providers`, whose file an id of a file points into. None when nothing is configured.
     """
     if isinstance(value, str):
         if not value.strip():
@@ -232,6 +259,12 @@ def key_ref(where: str, raw: Any, value: Any, environ: Mapping[str, str], home: 
     if source == "env" and name:
         found = environ.get(name, "").strip()
         return KeyRef(where, "environment", name, "set" if found else "not set", SecretText(found))
+    provider = (providers or {}).get(str(value.get("provider", "")))
+    given = provider.get("path") if isinstance(provider, Mapping) else None
+    if source == "file" and isinstance(given, str) and given.strip():
+        path = str(home / given[2:]) if home is not None and given.startswith("~/") else given
+        pointer = name if name.startswith("/") else ""
+        return KeyRef(where, "file", path, "in a file, not read", pointer=pointer)
     if source == "file" and name:
         path = str(home / name[2:]) if home is not None and name.startswith("~/") else name
         return KeyRef(where, "file", path, "in a file, not read")

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from memtui.engine.discovery.agents import agent_entries, workspace_of
 from memtui.engine.discovery.json5_file import UnreadableFileError, read_json5
 from memtui.engine.discovery.openclaw_config import LoadedConfig
 from memtui.engine.discovery.places import user_path
@@ -66,7 +67,7 @@ def _redis_place(url: str) -> tuple[str, int, int]:
 def find_manifests(plugin: str, config: LoadedConfig, cwd: Path) -> tuple[Path, ...]:
     """The manifests of every installed build of the plugin, each once.
 
-    From `plugins.load.paths`, its install record and `extensions`, in this order.
+    From `plugins.load.paths`, its install record, packages of npm and git, `extensions`, and the workspaces.
     """
     found: dict[str, Path] = {}
     for path in _manifest_places(plugin, config, cwd):
@@ -83,14 +84,27 @@ def _manifest_places(plugin: str, config: LoadedConfig, cwd: Path) -> Iterable[P
             folder = path.parent if path.suffix in (".json", ".js", ".ts", ".mjs") else path
             yield from _in_folder(folder)
             yield from _in_folder(folder / plugin)
-    extensions = config.reading.state / "extensions"
-    yield from _in_folder(extensions / plugin)
-    try:
-        others = sorted(entry for entry in extensions.iterdir() if os.path.isdir(entry))
-    except OSError:
-        return
-    for folder in others:
+    state = config.reading.state
+    for packages in (*_folders_in(state / "npm" / "projects"), state / "npm"):
+        for folder in _folders_in(packages / "node_modules"):
+            yield from _in_folder(folder)
+            for scoped in _folders_in(folder) if folder.name.startswith("@") else ():
+                yield from _in_folder(scoped)
+    for folder in _folders_in(state / "git"):
         yield from _in_folder(folder)
+    spaces = dict.fromkeys(workspace_of(config, entry, cwd) for entry in agent_entries(config.values))
+    places = [state / "extensions", *(space / ".openclaw" / "extensions" for space in spaces if space)]
+    for extensions in places:
+        yield from _in_folder(extensions / plugin)
+        for folder in _folders_in(extensions):
+            yield from _in_folder(folder)
+
+
+def _folders_in(place: Path) -> list[Path]:
+    try:
+        return sorted(entry for entry in place.iterdir() if os.path.isdir(entry))
+    except OSError:
+        return []
 
 
 def _in_folder(folder: Path) -> Iterable[Path]:

@@ -419,6 +419,7 @@ def _indexed(engine: Engine, access: Access, report: LeakReport, cancel: CancelT
 def _files(engine: Engine, environ: Mapping[str, str], cwd: Path, report: LeakReport) -> None:
     """Folders with memories that lie inside an agent's workspace, where its file tools reach them."""
     from memtui.engine.discovery import discover
+    from memtui.engine.discovery.agents import find_agent_places
 
     places: list[tuple[str, Path]] = []
     folder = engine.store.folder
@@ -426,13 +427,9 @@ def _files(engine: Engine, environ: Mapping[str, str], cwd: Path, report: LeakRe
         places += [("the store", folder), ("its backups", folder.parent / "backups")]
     for state in state_folders(environ, cwd):
         places.append(("the mirror", state / "memory" / "md-mirror"))
-        try:
-            with os.scandir(state / "agents") as there:
-                places += [
-                    (f"the sessions of {each.name}", Path(each.path)) for each in there if each.is_dir()
-                ]
-        except OSError:
-            pass
+    places += [
+        (f"the sessions of {place.id}", place.sessions.parent) for place in find_agent_places(environ, cwd)
+    ]
     agents = [agent for agent in discover(environ, cwd=cwd).agents if agent.workspace_exists]
     for agent in agents:
         exports = Path(agent.workspace) / ".openclaw" / "trajectory-exports"

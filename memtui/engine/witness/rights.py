@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,7 +25,6 @@ from memtui.engine.core.secrets import HINT, find_secrets
 from memtui.engine.decay.validity import AUTO_RECALL_LAYERS
 from memtui.engine.explain.prompt_block import is_injected
 from memtui.engine.store import sql
-from memtui.engine.witness.find import state_folders
 
 if TYPE_CHECKING:
     from memtui.engine.discovery.types import FoundStore
@@ -168,10 +166,11 @@ def agent_rows(
 ) -> list[AgentRow]:
     """The agents of the matrix: configured, granted, spoken of by scopes, with sessions; then the pseudo-agents."""
     from memtui.engine.discovery import discover
+    from memtui.engine.discovery.agents import find_agent_places
 
     configured = [agent.id for agent in discover(environ, cwd=cwd).agents]
     configured += list(found.agents) if found else []
-    working = _session_agents(environ, cwd)
+    working = [place.id for place in find_agent_places(environ, cwd) if not place.configured]
     there = dict.fromkeys((*configured, *working))
     if not there and access is not None and access.named_agents():
         there = {DEFAULT_AGENT: None}
@@ -182,17 +181,6 @@ def agent_rows(
     settings = found.settings if found else {}
     rows = [AgentRow(name, name in there, injected=is_injected(name, settings)) for name in named]
     return [*rows, *(AgentRow(name, pseudo=True, injected=False) for name in (NO_ID, SHELL))]
-
-
-def _session_agents(environ: Mapping[str, str], cwd: Path) -> list[str]:
-    out = []
-    for state in state_folders(environ, cwd):
-        try:
-            with os.scandir(state / "agents") as there:
-                out += sorted(each.name for each in there if each.is_dir())
-        except OSError:
-            continue
-    return out
 
 
 def _owners(engine: Engine) -> dict[int, tuple[str | None, ...]]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from memtui.engine.capture.stages.redaction import redact_secrets
 from memtui.engine.core.javascript import trim
+from memtui.engine.discovery.agents import agent_entries
 
 
 def message_line(message: Any) -> str | None:
@@ -89,14 +90,14 @@ def session_folders(file: str, agent: str, workspace: str, context: Mapping[str,
     cfg = context.get("cfg")
     agents = cfg.get("agents") if isinstance(cfg, Mapping) else None
     agents = agents if isinstance(agents, Mapping) else {}
-    listed = [each for each in agents.get("list") or () if isinstance(each, Mapping)]
+    listed = agent_entries(cfg)
     defaults = agents.get("defaults")
     spaces = [workspace, _text(defaults.get("workspace")) if isinstance(defaults, Mapping) else ""]
-    spaces += [_text(each.get("workspace")) for each in listed]
+    spaces += [_text(each.values.get("workspace")) for each in listed]
     homes = [match[1] for each in spaces if (match := _IN_WORKSPACE.match(each))]
     homes += [match[1] for each in (file, *given) if (match := _IN_SESSIONS.match(each))]
     ids = [agent, _text(context.get("agentId")), *(_text(each.get("agentId")) for each in entries)]
-    ids += [*(_text(each.get("id")) for each in listed), "main"]
+    ids += [*(each.id for each in listed), "main"]
     folders += [f"{home}/agents/{each}/sessions" for home in dict.fromkeys(homes) for each in ids if each]
     return [each for each in dict.fromkeys(folders) if each]
 

@@ -137,12 +137,13 @@ def _configured(path: Path) -> tuple[NotesWorkspace, ...]:
 
 def _extra_paths(config: object) -> tuple[str, ...]:
     """Folders beside `memory/` that memory-core indexes too, as far as they lie in the workspace."""
-    value = config
-    for key in ("agents", "defaults", "memorySearch", "extraPaths"):
-        value = value.get(key) if isinstance(value, dict) else None
+    from memtui.engine.discovery.agents import memory_search
+
+    value = memory_search(config).get("extraPaths")
     if not isinstance(value, list):
         return ()
-    plain = [item.strip().strip("/") for item in value if isinstance(item, str)]
+    named = [item.get("path") if isinstance(item, dict) else item for item in value]
+    plain = [item.strip().strip("/") for item in named if isinstance(item, str)]
     return tuple(item for item in plain if item and not item.startswith(("..", "~")) and ":" not in item)
 
 

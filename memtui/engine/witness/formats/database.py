@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import sqlite3
-import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from memtui.engine.core.progress import CancelToken
+from memtui.engine.core.sqlite_file import open_unchanged
 from memtui.engine.witness.formats.transcript import read_trajectory
 from memtui.engine.witness.session import SessionFile, SessionRecord, entry_of, prompts_of
 
@@ -37,7 +33,7 @@ def find(folder: Path, agent: str) -> list[SessionFile]:
         return []
     modified = int(path.stat().st_mtime * 1000)
     try:
-        with _opened(path) as db:
+        with open_unchanged(path) as db:
             if "session_id" not in _columns(db, _EVENTS):
                 return []
             keys = _keys(db)
@@ -54,7 +50,7 @@ def read(file: SessionFile, environ: Mapping[str, str], cancel: CancelToken | No
     """The entries and submitted prompts of one session, in the order of their sequence."""
     record = SessionRecord(file)
     try:
-        with _opened(file.path) as db:
+        with open_unchanged(file.path) as db:
             for value, created in _values(db, _EVENTS, file.id, record.warnings, cancel):
                 entry = entry_of(value, created)
                 if entry is not None:
@@ -77,34 +73,6 @@ def read(file: SessionFile, environ: Mapping[str, str], cancel: CancelToken | No
     if not record.recorded:  # a host that moved its transcripts here, and not yet what its recorder wrote
         read_trajectory(record, file.path.parent.parent / "sessions", file.id, environ, cancel)
     return record
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[sqlite3.Connection]:
-    """The database without a byte written beside it.
-
-    A database at rest is opened as immutable. One with a log beside it (its host runs, or was killed) is read
-    through the shared memory that its host made; where there is none, from a private copy that goes at once.
-    """
-    log = path.with_name(path.name + "-wal")
-    if not log.is_file() or not log.stat().st_size:
-        with closing(_connect(path, "mode=ro&immutable=1")) as db:
-            yield db
-    elif path.with_name(path.name + "-shm").is_file():
-        with closing(_connect(path, "mode=ro")) as db:
-            yield db
-    else:
-        with tempfile.TemporaryDirectory(prefix="memtui-") as folder:
-            copy = Path(folder) / path.name
-            for each in (path, log):
-                shutil.copyfile(each, copy.with_name(each.name))
-            os.chmod(copy, 0o600)
-            with closing(_connect(copy, "mode=rw")) as db:
-                yield db
-
-
-def _connect(path: Path, options: str) -> sqlite3.Connection:
-    return sqlite3.connect(f"file:{quote(str(path.absolute()))}?{options}", uri=True, timeout=5)
 
 
 def _columns(db: sqlite3.Connection, table: str) -> tuple[str, ...]:

@@ -1,0 +1,45 @@
+"""SQLite files of other programs, read beside them without a byte written."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from urllib.parse import quote
+
+
+@contextmanager
+def open_unchanged(path: Path) -> Iterator[sqlite3.Connection]:
+    """The database at `path` without a byte written beside it. sqlite3.Error or OSError where it cannot be read.
+
+    A database at rest is opened as immutable. One with a log beside it (its program runs, or was killed) is read
+    through the shared memory that its program made; where there is none, from a private copy that goes at once.
+    """
+    log = path.with_name(path.name + "-wal")
+    if not log.is_file() or not log.stat().st_size:
+        with closing(_connect(path, "mode=ro&immutable=1")) as db:
+            yield db
+    elif path.with_name(path.name + "-shm").is_file():
+        with closing(_connect(path, "mode=ro")) as db:
+            yield db
+    else:
+        with tempfile.TemporaryDirectory(prefix="memtui-") as folder:
+            copy = Path(folder) / path.name
+            for each in (path, log):
+                shutil.copyfile(each, copy.with_name(each.name))
+            os.chmod(copy, 0o600)
+            with closing(_connect(copy, "mode=rw")) as db:
+                yield db
+
+
+def column_names(db: sqlite3.Connection, table: str) -> tuple[str, ...]:
+    """The columns of a table, () where there is no such table."""
+    return tuple(row[0] for row in db.execute("SELECT name FROM pragma_table_info(?)", (table,)))
+
+
+def _connect(path: Path, options: str) -> sqlite3.Connection:
+    return sqlite3.connect(f"file:{quote(str(path.absolute()))}?{options}", uri=True, timeout=5)
