@@ -139,6 +139,32 @@ def test_an_index_that_our_engine_made_is_read_with_the_agents_words(tmp_path: P
     assert answered(pin, "what").keys() == set(), "a stop word of the engine that made the index"
 
 
+def test_rows_that_no_index_holds_yet_are_scored_as_the_plugins_engine_scores_them(tmp_path: Path) -> None:
+    """Recorded from LanceDB 0.26.2: stores whose index is empty or older than some rows, eight questions each."""
+    import lancedb
+
+    recorded = json.loads((Path(__file__).parent / "golden" / "words_before_fold.json").read_text())
+    left_out = 0
+    for number, store in enumerate(recorded["stores"]):
+        folder = write_store(tmp_path / str(number), [], dims=2)
+        table = lancedb.connect(folder).open_table("memories")
+        inside = [stored_row(f"i{at}", text, [0, 0]) for at, text in enumerate(store["inside"])]
+        if inside:
+            table.add(inside)
+            table.optimize()
+        for at, text in enumerate(store["beside"]):
+            table.add([stored_row(f"b{at}", text, [0, 0])])
+        pin = open_store(folder).pin()
+        for asked in store["asked"]:
+            assert same(answered(pin, asked["question"]), asked["found"]), (number, asked["question"])
+        words = {word for asked in store["asked"] for word in asked["question"].split()}
+        left_out += sum(
+            bool(words & set(text.split())) and all(f"b{at}" not in asked["found"] for asked in store["asked"])
+            for at, text in enumerate(store["beside"])
+        )
+    assert left_out, "some row holds an asked word so often that its sum is negative: it is not found"
+
+
 def test_an_index_of_another_form_is_left_to_our_engine_and_said(tmp_path: Path) -> None:
     import lancedb
 

@@ -34,16 +34,17 @@ def beside_index(counts: Numbers, lengths: Numbers, *, rows: int, total: int, ro
     """What each word adds to each row outside the index, float64 [words, rows].
 
     Read in storage order, as the engine of LanceDB 0.26 does it: each row first adds itself to the statistics of
-    the index (`rows`, words in all `total`, `rows_with` of each word, at least 1), each time that it holds a word
-    as one row more with it; the average length is a whole number, and a row's own length is only the number of its
-    words that are in the question. `counts` int [words, rows], `lengths` int [rows].
+    the index (`rows`, words in all `total`, `rows_with` of each word, at least 1 once the index holds a row), each
+    time that it holds a word as one row more with it; the average length is a whole number, and a row's own length
+    is only the number of its words that are in the question. A word counted more often than there are rows adds
+    less than nothing. `counts` int [words, rows], `lengths` int [rows].
     """
     import numpy as np
 
     number = counts.shape[1]
     all_rows = rows + np.arange(1, number + 1)
     average = (total + np.cumsum(lengths)) // all_rows
-    with_word = np.maximum(rows_with, 1)[:, None] + np.cumsum(counts, axis=1)
+    with_word = np.maximum(rows_with, min(rows, 1))[:, None] + np.cumsum(counts, axis=1)
     weights = idf(with_word.astype(np.float64), all_rows)
     adds: Numbers = np.where(counts > 0, weights * weight(counts, counts.sum(axis=0), average), 0.0)
     return adds

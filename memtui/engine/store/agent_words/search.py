@@ -242,7 +242,8 @@ class WordIndex:
 
         best = heap.best_first(_sums(inside), k)
         if merged and len(self.beside.row_ids):
-            best = heap.best_first([*best, *_sums(outside)], k)
+            positive = [entry for entry in _sums(outside) if entry[0] > 0]
+            best = heap.best_first([*best, *positive], k)
         rows = np.array([row for _, row in best], np.uint64)
         order = np.argsort(rows)
         both = _joined([inside, outside])
