@@ -294,7 +294,8 @@ def _line_score(given: Mapping[str, Any]) -> float:
 
 
 def _limits(given: Any) -> Any:
-    items, retrieve = pro_settings.recall_limits(pro_settings.plugin_config(given))
+    limits = pro_settings.plugin_config(given).prompt
+    items, retrieve = limits.items, limits.asked
     return {"items": items, "retrieve": retrieve}
 
 

@@ -159,7 +159,8 @@ def test_rows_that_no_index_holds_yet_are_scored_as_the_plugins_engine_scores_th
             assert same(answered(pin, asked["question"]), asked["found"]), (number, asked["question"])
         words = {word for asked in store["asked"] for word in asked["question"].split()}
         left_out += sum(
-            bool(words & set(text.split())) and all(f"b{at}" not in asked["found"] for asked in store["asked"])
+            bool(words & set(text.split()))
+            and all(f"b{at}" not in asked["found"] for asked in store["asked"])
             for at, text in enumerate(store["beside"])
         )
     assert left_out, "some row holds an asked word so often that its sum is negative: it is not found"

@@ -55,7 +55,13 @@ def test_lines_are_prefixed_cleaned_and_cut(trace: Trace) -> None:
     assert second.startswith("- [W][cases:project:mango] 2025-06-13 (legacy) Zebra printers work. Zebra")
     assert len(second) == len("- [W][cases:project:mango] 2025-06-13 (legacy) ") + 180
     assert third == f"- [C][preferences:global] {DAY} (legacy) Label printers are in the warehouse"
-    assert found.chars == len("\n".join(lines[3:-2])) <= 600
+    texts = [
+        "The label printer\\nneeds version 4 ＞ 3 now",
+        LONG[:180].strip(),
+        "Label printers are in the warehouse",
+    ]
+    assert [line[-len(text) :] for line, text in zip(lines[3:6], texts, strict=True)] == texts
+    assert found.chars == sum(map(len, texts)), "the plugin counts the texts, neither prefixes nor line ends"
     cut = {part.id: (part.cut, part.left_out) for part in found.parts}
     assert cut["plain"] == (0, "")
     assert cut["long"] == (len(LONG.strip()) - 180, "")
@@ -67,10 +73,10 @@ def test_the_first_line_that_does_not_fit_is_cut_and_ends_the_list(trace: Trace)
     found = injected(trace, PromptBlockSettings(max_chars=150, max_items=4))
     lines = [part.line for part in found.parts if part.line]
     assert len(lines) == 2
-    assert found.chars == 150
-    kept = lines[1].removeprefix("- [W][cases:project:mango] 2025-06-13 (legacy) ")
-    assert LONG.startswith(kept)
-    assert 0 < len(kept) < 180
+    first = "The label printer\\nneeds version 4 ＞ 3 now"
+    kept = LONG[: 150 - len(first)].strip()
+    assert lines[1] == f"- [W][cases:project:mango] 2025-06-13 (legacy) {kept}"
+    assert found.chars == len(first) + len(kept)
     assert [part.left_out for part in found.parts if not part.line] == ["the budget is used up"] * 2
 
 

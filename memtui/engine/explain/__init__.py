@@ -19,12 +19,9 @@ if TYPE_CHECKING:
     from memtui.engine.explain.knobs import Bounds, bounds, with_values
     from memtui.engine.explain.prompt_block import (
         BlockPart,
-        Mode,
         PromptBlock,
-        PromptBlockSettings,
         injected,
         reaches_prompt,
-        settings_of,
     )
     from memtui.engine.explain.question_history import History, PastQuestion
     from memtui.engine.explain.questions import (
@@ -60,6 +57,7 @@ if TYPE_CHECKING:
     from memtui.engine.explain.word_tree import KeywordTree, keyword_tree
     from memtui.engine.recall.recipes.memtui.signals import signal_words
     from memtui.engine.recall.recipes.memtui.weights import weight_words
+    from memtui.engine.recall.recipes.pro.prompt_lines import Mode, PromptBlockSettings, settings_of
 
 __all__ = [
     "DROP",
@@ -143,11 +141,11 @@ __getattr__ = lazy_names(
         "KeywordTree": "memtui.engine.explain.word_tree",
         "LaterAnswer": "memtui.engine.explain.questions",
         "MemoryRemedy": "memtui.engine.explain.remedies",
-        "Mode": "memtui.engine.explain.prompt_block",
+        "Mode": "memtui.engine.recall.recipes.pro.prompt_lines",
         "Parameter": "memtui.engine.explain.effective_settings",
         "PastQuestion": "memtui.engine.explain.question_history",
         "PromptBlock": "memtui.engine.explain.prompt_block",
-        "PromptBlockSettings": "memtui.engine.explain.prompt_block",
+        "PromptBlockSettings": "memtui.engine.recall.recipes.pro.prompt_lines",
         "RankFlow": "memtui.engine.explain.comparison",
         "Receipt": "memtui.engine.explain.receipts",
         "Replay": "memtui.engine.explain.receipt_replay",
@@ -188,7 +186,7 @@ __getattr__ = lazy_names(
         "resolve": "memtui.engine.explain.questions",
         "save_receipt": "memtui.engine.explain.receipts",
         "settings": "memtui.engine.explain.questions",
-        "settings_of": "memtui.engine.explain.prompt_block",
+        "settings_of": "memtui.engine.recall.recipes.pro.prompt_lines",
         "signal_words": "memtui.engine.recall.recipes.memtui.signals",
         "versions": "memtui.engine.explain.questions",
         "weight_words": "memtui.engine.recall.recipes.memtui.weights",

@@ -7,12 +7,19 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from memtui.engine.core.errors import UsageError
 from memtui.engine.core.javascript import SPACE, to_fixed, trim, utf16_len, utf16_slice
 from memtui.engine.core.text import counted
 from memtui.engine.decay.validity import auto_recall_barrier
+from memtui.engine.recall.recipes.pro.prompt_lines import (
+    BRIEF,
+    PromptBlockSettings,
+    fitted,
+    settings_of,
+    shortened,
+)
 from memtui.engine.recall.recipes.pro.question import QuestionIntent, analyse, boost
 from memtui.engine.recall.recipes.registry import recipe_named
 
@@ -21,14 +28,8 @@ if TYPE_CHECKING:
     from memtui.engine.recall.rows import CandidateRow
 
 
-Mode = Literal["full", "summary", "adaptive", "off"]
-
 HARD_CUT = 300
 """Every content is cut to this many UTF-16 units first, so no budget above it is ever reached."""
-
-BRIEF = 80
-
-LONGEST = 1000
 
 NEIGHBOR_CHARS = 80
 
@@ -63,19 +64,6 @@ _ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"}
 
 
 @dataclass(frozen=True, slots=True)
-class PromptBlockSettings:
-    """The plugin's auto-recall settings that decide the block (autoRecall..., recallMode, maxRecallPerTurn)."""
-
-    mode: Mode = "full"
-    max_items: int = 3
-    max_per_turn: int = 10
-    max_chars: int = 600
-    per_item_chars: int = 180
-    min_repeated: int = 8
-    """Turns before a memory may be injected again."""
-
-
-@dataclass(frozen=True, slots=True)
 class BlockPart:
     """One memory and its line in the block."""
 
@@ -106,7 +94,7 @@ class PromptBlock:
     """Empty when nothing is injected."""
     parts: tuple[BlockPart, ...]
     chars: int
-    """UTF-16 units of the lines, which the budget counts."""
+    """UTF-16 units that the budget counts: of the plugin's block the texts alone, of others the whole lines."""
     budget: int | None
     tokens: int
     """Estimated: one for four characters, one for each Chinese, Japanese or Korean character."""
@@ -134,27 +122,6 @@ def injected(
         found: PromptBlock = trace.kept["prompt"]
         return found
     return _injected(trace, settings or settings_of(trace.auto_recall), turns_since or {})
-
-
-def settings_of(block: Mapping[str, Any]) -> PromptBlockSettings:
-    """The settings that a plugin's configuration gives; what is missing or no positive number is its default."""
-    usual = PromptBlockSettings()
-
-    def whole(key: str, otherwise: int, low: int, high: int) -> int:
-        value = block.get(key)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
-            return otherwise
-        return max(low, min(high, int(value)))
-
-    mode = block.get("recallMode")
-    return PromptBlockSettings(
-        mode=mode if mode in ("full", "summary", "adaptive", "off") else usual.mode,
-        max_items=whole("autoRecallMaxItems", usual.max_items, 1, 20),
-        max_per_turn=whole("maxRecallPerTurn", usual.max_per_turn, 1, 50),
-        max_chars=whole("autoRecallMaxChars", usual.max_chars, 64, 8000),
-        per_item_chars=whole("autoRecallPerItemMaxChars", usual.per_item_chars, 32, 1000),
-        min_repeated=whole("autoRecallMinRepeated", usual.min_repeated, 0, 100),
-    )
 
 
 def is_injected(agent: str, settings: Mapping[str, Any]) -> bool:
@@ -236,9 +203,9 @@ def _injected(trace: Trace, settings: PromptBlockSettings, turns_since: Mapping[
         if barrier:
             parts.append(BlockPart(row.id, "", prefix + whole, str(barrier), "governance"))
             continue
-        shown = utf16_slice(utf16_slice(whole, HARD_CUT), _per_item(settings, intent))
+        shown = shortened(utf16_slice(whole, HARD_CUT), settings.per_item(intent))
         eligible.append((row, prefix, shown, prefix + whole))
-    packed = _pack(eligible, settings)
+    packed, used = _pack(eligible, settings)
     lines = [part.line for part in packed if part.line]
     every = (*packed, *parts)
     if not lines:
@@ -249,56 +216,31 @@ def _injected(trace: Trace, settings: PromptBlockSettings, turns_since: Mapping[
     return PromptBlock(
         block,
         every,
-        utf16_len(text),
+        used,
         settings.max_chars,
         estimated_tokens(block),
         note=note,
-        items=min(settings.max_items, settings.max_per_turn),
+        items=settings.items,
     )
 
 
 def _pack(
     eligible: Sequence[tuple[CandidateRow, str, str, str]], settings: PromptBlockSettings
-) -> list[BlockPart]:
-    """Greedy, line by line: the first that does not fit is cut to the room that is left, and is the last."""
+) -> tuple[list[BlockPart], int]:
+    """A part of each memory that may go in, and the UTF-16 units of the texts that do."""
     out: list[BlockPart] = []
-    used, count, full = 0, 0, False
-    most = min(settings.max_items, settings.max_per_turn)
-    for place, (row, prefix, shown, whole) in enumerate(eligible, 1):
-        needed = used + utf16_len(prefix + shown) + (1 if count else 0)
-        if full:
-            over = BlockPart(
-                row.id, "", whole, "the budget is used up", "prompt_chars", needed, settings.max_chars
-            )
-            out.append(over)
-            continue
-        if count >= most:
-            out.append(BlockPart(row.id, "", whole, "enough items", "prompt_items", place, most))
-            continue
-        room = settings.max_chars - used - (1 if count else 0)
-        line = prefix + shown
-        if utf16_len(line) > room:
-            kept = trim(utf16_slice(shown, max(0, room - utf16_len(prefix))))
-            if not kept:  # not even its prefix fits; a shorter one may
-                over = BlockPart(
-                    row.id, "", whole, "the budget is used up", "prompt_chars", needed, settings.max_chars
-                )
-                out.append(over)
-                continue
-            line, full = prefix + kept, True
-        used += utf16_len(line) + (1 if count else 0)
-        count += 1
-        out.append(BlockPart(row.id, line, whole))
-    return out
-
-
-def _per_item(settings: PromptBlockSettings, intent: QuestionIntent | None) -> int:
-    cap = settings.per_item_chars
-    if settings.mode == "summary":
-        return min(cap, BRIEF)
-    if intent is None:
-        return cap
-    return {"l0": min(cap, BRIEF), "l1": cap, "full": min(3 * cap, LONGEST)}[intent.depth]
+    used = 0
+    kept = fitted([shown for _, _, shown, _ in eligible], settings.items, settings.max_chars)
+    for (row, prefix, shown, whole), part in zip(eligible, kept, strict=True):
+        if not part.gate:
+            used += utf16_len(part.text)
+            out.append(BlockPart(row.id, prefix + part.text, whole))
+        elif part.gate == "prompt_items":
+            out.append(BlockPart(row.id, "", whole, "enough items", part.gate, part.needed, settings.items))
+        else:
+            why = "the budget is used up" if shown else "it has no text"
+            out.append(BlockPart(row.id, "", whole, why, part.gate, part.needed, settings.max_chars))
+    return out, used
 
 
 def _content(trace: Trace, row: CandidateRow, intent: QuestionIntent | None) -> str:

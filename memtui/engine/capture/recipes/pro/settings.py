@@ -13,6 +13,7 @@ from memtui.engine.capture.stages.admission import Admission, admission_config
 from memtui.engine.capture.stages.boundary import Boundary
 from memtui.engine.core.errors import ConfigError
 from memtui.engine.core.javascript import number, trim
+from memtui.engine.recall.recipes.pro.prompt_lines import PromptBlockSettings, settings_of
 
 DEFAULT_BATCH = 10
 
@@ -194,11 +195,19 @@ class ProSettings:
         """The boundary, switched off where there is none."""
         return self.boundary or Boundary()
 
-
-def recall_limits(settings: ProSettings) -> tuple[int, int]:
-    """(memories put into a prompt, memories asked for)."""
-    items = min(settings.recall_items, settings.recall_per_turn)
-    return items, min(20, max(1, 2 * items))
+    @property
+    def prompt(self) -> PromptBlockSettings:
+        """What auto-recall asks for and puts into a prompt, within the plugin's own bounds."""
+        return settings_of(
+            {
+                "recallMode": self.recall_mode,
+                "autoRecallMaxItems": self.recall_items,
+                "maxRecallPerTurn": self.recall_per_turn,
+                "autoRecallMaxChars": self.recall_chars,
+                "autoRecallPerItemMaxChars": self.recall_item_chars,
+                "autoRecallMinRepeated": self.recall_repeat,
+            }
+        )
 
 
 def plugin_config(given: Any, environ: Mapping[str, str] | None = None) -> ProSettings:

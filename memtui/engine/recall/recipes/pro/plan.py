@@ -12,6 +12,7 @@ from memtui.engine.metadata.categories import matches
 from memtui.engine.recall import lanes
 from memtui.engine.recall.context import WINDOW_FACTOR
 from memtui.engine.recall.recipes.pro import settings
+from memtui.engine.recall.recipes.pro.prompt_lines import settings_of
 from memtui.engine.recall.recipes.pro.question import (
     expand,
     max_query_of,
@@ -112,7 +113,8 @@ def make_plan(
 ) -> Plan:
     """Resolve `request` over the store's own settings; raises UsageError for what cannot be asked.
 
-    `auto_recall` are the plugin's settings of its hook: the gate's length and the cut of the question.
+    `auto_recall` are the plugin's settings of its hook: how many memories it asks for, the gate's length, the cut of
+    the question.
     """
     source = recipe.source if request.source is UNSET else request.source
     if source is not None and source not in SOURCES:
@@ -123,11 +125,12 @@ def make_plan(
         request.config, base_retrieval=base_retrieval, base_decay=base_decay, decay_on=recipe.decay_on
     )
     plain = recipe.plain
-    wanted = recipe.limit if request.limit is None else request.limit
+    hook = auto_recall or {}
+    usual = settings_of(hook).asked if recipe.guarded else recipe.limit
+    wanted = usual if request.limit is None else request.limit
     limit = max(1, wanted) if plain else lanes.clamp_limit(wanted)
     pool_size = max(retrieval.candidate_pool_size, WINDOW_FACTOR * limit)
     guarded = recipe.guarded and request.source is UNSET
-    hook = auto_recall or {}
     shortest, longest = min_length_of(hook), max_query_of(hook)
     gate_rule = skip_rule(request.query, shortest) if guarded else None
     cut = guarded and utf16_len(request.query) > longest
