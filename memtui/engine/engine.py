@@ -266,15 +266,17 @@ class Engine:
         return self._held.load_first_page()
 
     def load_catalog(self, on_progress: OnProgress | None = None, cancel: CancelToken | None = None) -> None:
-        """Read the light columns of all rows at the pinned version. Call from a worker: 0.1 s a million rows."""
+        """Read the light columns of all rows at the pinned version, where that was not done.
+
+        Call from a worker: 0.1 s a million rows. Where the metadata was read at another version, it is read with them.
+        """
         self._held.load(on_progress, cancel)
 
     def load_metadata(self, on_progress: OnProgress | None = None, cancel: CancelToken | None = None) -> None:
-        """Read tier, access count, state and validity of all rows behind the list. Call from a worker.
+        """Read tier, access count, state and validity of all rows behind the list, where that was not done.
 
-        At a later version than before only of the rows that changed.
+        Call from a worker. One thread reads at a time: another that asks waits for it, and reads where it stopped.
         """
-
         self._held.load_metadata(on_progress, cancel)
 
     @property
@@ -282,10 +284,15 @@ class Engine:
         """The columns of all rows; loads them when that was not done yet."""
         return self._held.whole()
 
-    def newer(self) -> int | None:
-        """How many memories more the newest version has; None while the open one is the newest. Cheap: ask it often."""
-        same = self._store.newest_version() == self._held.version
-        return None if same else self._store.newest_rows() - self._store.count()
+    def newer(self, shown: StoreInfo | None = None) -> int | None:
+        """How many memories more the newest version has; None while the open one is the newest. Cheap: ask it often.
+
+        `shown`: what a screen last read of the store, where the engine may have gone on for another one since.
+        """
+        version, rows = (shown.version, shown.rows) if shown else (self._held.version, None)
+        if self._store.newest_version() == version:
+            return None
+        return self._store.newest_rows() - (self._store.count() if rows is None else rows)
 
     @property
     def reconfigured(self) -> bool:
@@ -333,7 +340,7 @@ class Engine:
         """Go to the newest version and read it, by the rules that the agent's configuration has now."""
         self.configure()
         self._store.refresh()
-        self.load_catalog(on_progress, cancel)
+        self._held.load_anew(on_progress, cancel)
         self.load_metadata(on_progress, cancel)
 
     def view(
@@ -349,19 +356,34 @@ class Engine:
         `partly`: rather what was written last at once (`load_first_page`) than all rows later, where `query` asks for
         all in the order of time. Raises UsageError with the span of the error for a filter that does not parse.
         """
-        from memtui.engine.catalog.views import make_view
+        from memtui.engine.catalog.select import awaits_metadata
+        from memtui.engine.catalog.views import METADATA_UNREAD, make_view
+        from memtui.engine.query.errors import NotReadyError
 
         if partly and (first := self._held.first_view(query)) is not None:
             return first
-        return make_view(
-            self._store,
-            self._held.whole(cancel),
-            query,
-            now_ms=self._now(),
-            embed=self._embed_words,
-            on_progress=on_progress,
-            cancel=cancel,
-        )
+
+        def make() -> ListView:
+            return make_view(
+                self._store,
+                self._held.whole(cancel),
+                query,
+                now_ms=self._now(),
+                embed=self._embed_words,
+                on_progress=on_progress,
+                cancel=cancel,
+            )
+
+        if awaits_metadata(self._held.whole(cancel), query.sort) and not self._held.reads_metadata:
+            self.load_metadata(on_progress, cancel)
+        try:
+            view = make()
+        except NotReadyError:
+            if self._held.reads_metadata:
+                raise
+            self.load_metadata(on_progress, cancel)  # nobody is at it: waiting would be for ever
+            view = make()
+        return replace(view, pending=METADATA_UNREAD) if view.pending and self._held.unreadable else view
 
     def _vector_of(self, words: str) -> Any:
         from memtui.engine.providers.embedder import question_vector
@@ -412,7 +434,11 @@ class Engine:
         """What is read of the store for its lifecycle, kept as long as the catalog is the present one."""
         from memtui.engine.lifecycle.reading import Reading
 
-        return Reading(self._store, lambda: self.catalog, self._now)
+        def whole(cancel: CancelToken | None) -> Catalog:
+            self.load_metadata(None, cancel)
+            return self.catalog
+
+        return Reading(self._store, whole, self._now)
 
     # ------------------------------------------------------------------ changes
 

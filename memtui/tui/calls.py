@@ -55,7 +55,7 @@ class EngineCalls:
             try:
                 value = work(token, lambda value: post(value, progress, False))
             except Cancelled:
-                return
+                post(_taken_away(), failed, True)
             except MemtuiError as error:
                 post(error, failed, True)
             except Exception as error:
@@ -89,7 +89,7 @@ class EngineCalls:
             try:
                 value = work(token, lambda value: post(RunAdvanced(slot, generation, value)))
             except Cancelled:
-                return
+                post(RunFailed(slot, generation, _taken_away()))
             except MemtuiError as error:
                 post(RunFailed(slot, generation, error))
             except Exception as error:
@@ -181,6 +181,14 @@ def _unexpected(error: Exception) -> MemtuiError:
         fix="Try again; if it comes back, report it with these words.",
         details=str(error),
     )
+
+
+def _taken_away() -> MemtuiError:
+    """The end of a call that was stopped without its own token: whoever waits for it must hear of it.
+
+    One that was stopped by its token is replaced or unwanted: `post` drops this.
+    """
+    return MemtuiError("The reading was stopped before its end.", fix="Try again.")
 
 
 def reads(screen: DOMNode, *, moving: bool = False) -> bool:

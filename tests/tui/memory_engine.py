@@ -122,7 +122,7 @@ class MemoryEngine:
     reconfigured = False
     elsewhere = ""
 
-    def newer(self) -> int | None:
+    def newer(self, shown: object = None) -> int | None:
         return self.grown or None
 
     def refresh(self, on_progress: object = None, cancel: CancelToken | None = None) -> None:

@@ -25,6 +25,8 @@ from memtui.tui.screens.audit import view
 from memtui.tui.screens.audit.screen import AuditScreen
 from memtui.tui.screens.audit.state import AuditState
 from memtui.tui.screens.browse.memory_list import MemoryList
+from memtui.tui.screens.browse.screen import BrowseScreen
+from memtui.tui.screens.lifecycle.screen import LifecycleScreen
 from memtui.tui.screens.recall.bisect import BisectScreen
 from memtui.tui.widgets.row_list import BuiltRows
 from memtui.tui.widgets.view_rows import Look
@@ -519,3 +521,19 @@ def test_the_gates_of_then_and_of_today_stand_beside_each_other() -> None:
     assert "as of then  2 11111111" in both
     assert "gate then   none: the same comes back" in both
     assert "first gate  11111111: scope" in both
+
+
+async def test_lifecycle_and_filters_go_on_after_a_reach(home: Path, tmp_path: Path) -> None:
+    async with at_reach(home, tmp_path) as (app, pilot):
+        await press(pilot, "4")
+        await settle(pilot)
+        assert isinstance(app.screen, LifecycleScreen)
+        assert app.screen.state.board is not None
+        assert app.screen.said is None
+        await press(pilot, "2")
+        await press(pilot, "slash", *"tier:", *"working", "enter")
+        await settle(pilot)
+        assert isinstance(app.screen, BrowseScreen)
+        assert app.screen.state.view is not None
+        assert app.screen.state.view.query.filter == "tier:working"
+        assert app.screen.state.view.total > 0

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
+from memtui.engine import StoreInfo
 from memtui.tui.app import MemtuiApp
 from memtui.tui.dialogs.open_store import OpenStore, completed, folders
 from memtui.tui.dialogs.sheet import Sheet
@@ -128,8 +129,8 @@ async def test_what_was_seen_before_the_store_was_read_anew_is_not_told_afterwar
         lancedb.connect(store).open_table("memories").update(values={"text": "It listens on port 8444"})
         plain = engine.newer
 
-        def late() -> int | None:
-            found = plain()
+        def late(shown: StoreInfo) -> int | None:
+            found = plain(shown)
             asked.set()
             assert go_on.wait(120)
             return found

@@ -108,7 +108,7 @@ async def test_slots_do_not_disturb_each_other():
         assert sorted(app.heard) == [("finished", "a"), ("finished", "b")]
 
 
-async def test_failures_become_sentences_and_a_cancelled_call_says_nothing():
+async def test_failures_become_sentences_and_a_call_stopped_by_another_says_so():
     app = Listener()
     async with app.run_test() as pilot:
 
@@ -123,6 +123,11 @@ async def test_failures_become_sentences_and_a_cancelled_call_says_nothing():
         app.runner.start("stopped", raising(Cancelled()))
         await finish(app, pilot)
         errors = [error for kind, error in app.heard if kind == "failed"]
-        assert len(app.heard) == 2
-        assert {error.message for error in errors} == {"no such field", "ZeroDivisionError: division by zero"}
+        assert len(app.heard) == 3
+        assert {error.message for error in errors} == {
+            "no such field",
+            "ZeroDivisionError: division by zero",
+            "The reading was stopped before its end.",
+        }
+        assert app.runner.idle, "a slot waits for a call that has ended"
         assert all(isinstance(error, MemtuiError) and error.fix for error in errors)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memtui.engine.catalog.types import ListQuery, ListView
+from memtui.engine.core.errors import MemtuiError
 from memtui.engine.core.progress import CancelToken, OnProgress
 
 if TYPE_CHECKING:
+    from threading import RLock
+
     from memtui.engine.catalog.catalog import Catalog, FirstPage
     from memtui.engine.store.table import Store
 
@@ -26,16 +30,17 @@ class HeldCatalog:
         self._kept = kept
         """Where the columns of stores far away are kept."""
         self._catalog: Catalog | None = None
-        self._known: Catalog | None = None
-        """The catalog before this one, until the metadata of this one is read."""
         self._first: FirstPage | None = None
+        self.unreadable = False
+        """Whether the last reading of the metadata failed."""
         self._lock = threading.Lock()
         self._loading = threading.RLock()  # whoever needs a catalog that is being read waits for that one
+        self._reading = threading.RLock()  # the same for the metadata; never taken by who holds `_loading`
 
     def drop(self) -> None:
         """Hold nothing any more."""
         with self._lock:
-            self._catalog = self._known = self._first = None
+            self._catalog = self._first = None
 
     @property
     def early(self) -> bool:
@@ -72,27 +77,67 @@ class HeldCatalog:
         return first_view(self._store, first, query, now_ms=self._now())
 
     def load(self, on_progress: OnProgress | None = None, cancel: CancelToken | None = None) -> None:
-        """Read the columns at the pinned version."""
+        """Read the columns at the pinned version, where they are of another or of none.
+
+        Once the metadata of one version was read, a later version takes its place with its own metadata: who uses the
+        catalog beside us never finds less known than before, also where `cancel` stops the reading on its way.
+        """
+        with self._lock:
+            catalog = self._catalog
+        if catalog is None or catalog.version != self._store.version:
+            self.load_anew(on_progress, cancel)
+
+    def load_anew(self, on_progress: OnProgress | None = None, cancel: CancelToken | None = None) -> None:
+        """Read the columns at the pinned version, whatever is there; else as `load`."""
+        with self._lock:
+            known = self._catalog
+        if known is None or known.meta is None:
+            with self._loading:
+                self._swap(self._build(on_progress, cancel))
+            return
+        with self._while_free(self._reading, cancel):
+            from memtui.engine.catalog.metadata_columns import read_metadata
+
+            built = self._build(on_progress, cancel)
+            self._swap(read_metadata(self._store, built, on_progress, cancel, known=known))
+
+    def _build(self, on_progress: OnProgress | None, cancel: CancelToken | None) -> Catalog:
         from memtui.engine.catalog.build import build_catalog
 
-        with self._loading:
-            catalog = build_catalog(self._store, on_progress, cancel, self._kept)
-            with self._lock:
-                if self._catalog is not None and self._catalog.meta is not None:
-                    self._known = self._catalog
-                self._catalog, self._first = catalog, None
+        return build_catalog(self._store, on_progress, cancel, self._kept)
+
+    def _swap(self, catalog: Catalog) -> None:
+        with self._lock:
+            self._catalog, self._first = catalog, None
 
     def load_metadata(self, on_progress: OnProgress | None = None, cancel: CancelToken | None = None) -> None:
-        """Read what the rows' metadata says; at a later version than before only of the rows that changed."""
+        """Read what the rows' metadata says, where that was not done.
+
+        Where another thread reads it, that is waited for; where it was cancelled or failed there, it is read here.
+        """
         from memtui.engine.catalog.metadata_columns import read_metadata
 
-        before = self.whole(cancel)
-        if not before.metadata_pending:
+        if not self.whole(cancel).metadata_pending:
             return
-        after = read_metadata(self._store, before, on_progress, cancel, known=self._known)
-        with self._lock:
-            if self._catalog is before:  # a newer version may have been loaded meanwhile
-                self._catalog, self._known = after, None
+        with self._while_free(self._reading, cancel):
+            known = None
+            while (before := self.whole(cancel)).metadata_pending:
+                try:
+                    known = read_metadata(self._store, before, on_progress, cancel, known=known)
+                except (MemtuiError, OSError):
+                    self.unreadable = True
+                    raise
+                with self._lock:
+                    if self._catalog is before:  # a later version may have been loaded meanwhile
+                        self._catalog, self.unreadable = known, False
+
+    @property
+    def reads_metadata(self) -> bool:
+        """Whether a thread reads the metadata at this moment."""
+        if self._reading.acquire(blocking=False):
+            self._reading.release()
+            return False
+        return True
 
     def whole(self, cancel: CancelToken | None = None) -> Catalog:
         """The catalog, read where it is not there; one that is being read is waited for, until `cancel`."""
@@ -100,11 +145,17 @@ class HeldCatalog:
             with self._lock:
                 if self._catalog is not None:
                     return self._catalog
-            if self._loading.acquire(timeout=_LOOK_S):
-                try:
-                    if self._catalog is None:
-                        self.load(None, cancel)
-                finally:
-                    self._loading.release()
-            elif cancel:
+            with self._while_free(self._loading, cancel):
+                if self._catalog is None:
+                    self.load(None, cancel)
+
+    @contextmanager
+    def _while_free(self, held: RLock, cancel: CancelToken | None) -> Iterator[None]:
+        """Hold a lock, once whoever holds it has let go; raises Cancelled where `cancel` says so before."""
+        while not held.acquire(timeout=_LOOK_S):
+            if cancel:
                 cancel.check()
+        try:
+            yield
+        finally:
+            held.release()

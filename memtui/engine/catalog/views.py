@@ -60,6 +60,9 @@ class Selection:
         return mask
 
 
+METADATA_UNREAD = "tiers and states could not be read"
+"""What a list says where the reading of the metadata failed."""
+
 View = Callable[[ListQuery, CancelToken | None], ListView]
 """`Engine.view` of an open store."""
 

@@ -32,7 +32,9 @@ class CachedPopulation:
 class Reading:
     """Traits, evidence and texts of the present catalog. Calls may come from several threads."""
 
-    def __init__(self, store: Store, catalog: Callable[[], Catalog], now: Callable[[], int]) -> None:
+    def __init__(
+        self, store: Store, catalog: Callable[[CancelToken | None], Catalog], now: Callable[[], int]
+    ) -> None:
         self.store = store
         self._catalog, self._now = catalog, now
         self._lock = threading.Lock()
@@ -41,12 +43,13 @@ class Reading:
         self._texts: tuple[Catalog, dict[str, str]] | None = None
 
     def present(self, cancel: CancelToken | None = None, now_ms: int | None = None) -> CachedPopulation:
-        """The traits of the present catalog; raises MemtuiError where the store keeps no lifecycle."""
+        """The traits of the present catalog, read where it is not there.
+
+        Raises MemtuiError where the store keeps no lifecycle.
+        """
         from memtui.engine.lifecycle.population import traits_of
 
-        catalog = self._catalog()
-        if catalog.metadata_pending:
-            raise MemtuiError("Tiers and access counts are still being read.", fix="Ask again in a moment.")
+        catalog = self._catalog(cancel)
         if catalog.meta is None:
             raise MemtuiError(
                 f"{self.store.dialect.title} keeps no tiers, uses or validity.",
@@ -123,5 +126,5 @@ class Reading:
 
     def known_ids(self, ids: Sequence[str]) -> dict[str, None]:
         """Those of the ids that a row has."""
-        catalog = self._catalog()
+        catalog = self._catalog(None)
         return {each: None for each in ids if catalog.find(each).size}

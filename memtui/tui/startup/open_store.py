@@ -260,7 +260,7 @@ class StoreOpener:
         self._looks += 1
         if engine.is_remote and self._looks % REMOTE_LOOKS:
             return
-        self._runner.start("watch", lambda token, report: (engine.newer(), engine.reconfigured))
+        self._runner.start("watch", lambda token, report: (engine.newer(session.info), engine.reconfigured))
 
     @property
     def _writing(self) -> bool:
