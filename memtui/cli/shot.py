@@ -1,4 +1,4 @@
-"""`memtui shot`: the pictures in screenshots/, made from the demo store with a fixed clock."""
+"""`memtui shot`: the pictures and the recorded demo in screenshots/, made from the demo store with a fixed clock."""
 
 from __future__ import annotations
 
@@ -27,6 +27,11 @@ TICK_S = 0.0007
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `memtui shot`."""
     parser.add_argument("screen", nargs="*", metavar="NAME", help="home, browse, recall, ... (default: all)")
+    parser.add_argument(
+        "--recording",
+        action="store_true",
+        help="the recorded demo: an animated picture and an asciinema cast",
+    )
     parser.add_argument("--size", metavar="WxH", help="only this size, for example 120x36")
     parser.add_argument("--theme", metavar="NAME", help="another theme")
     parser.add_argument(
@@ -36,7 +41,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Make the pictures."""
-    made = make(Path(args.out), names=args.screen, size=_size(args.size), theme=args.theme)
+    out = Path(args.out)
+    made = (
+        make_recording(out)
+        if args.recording
+        else make(out, names=args.screen, size=_size(args.size), theme=args.theme)
+    )
     if args.json:
         print_json({"files": [str(path) for path in made]})
     else:
@@ -76,6 +86,28 @@ def make(
         finally:
             os.environ.clear()
             os.environ.update(before)
+    return made
+
+
+RECORDING = "correct-the-port"
+"""Name of the recorded demo's two files."""
+
+
+def make_recording(out: Path) -> list[Path]:
+    """The recorded demo in `out`: the animated picture, and the cast."""
+    from memtui.tui.recording import SCRIPT, record, write_recording
+
+    out.mkdir(parents=True, exist_ok=True)
+    made = [out / f"{RECORDING}.svg", out / f"{RECORDING}.cast"]
+    with tempfile.TemporaryDirectory() as home:
+        environ, before = _stage(Path(home))
+        try:
+            opener = _opener(environ, Path(home))
+            frames = asyncio.run(record(SCRIPT, opener=opener, now=lambda: NOW_MS, environ=environ))
+        finally:
+            os.environ.clear()
+            os.environ.update(before)
+    write_recording(frames, *made)
     return made
 
 

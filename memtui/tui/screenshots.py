@@ -205,20 +205,20 @@ async def take(
         write_configuration(demo_home(demo_store(now(), environ)))
     app = MemtuiApp("demo", opener=opener, now=now, environ=environ, look=Appearance(theme=shot.theme))
     async with app.run_test(size=size) as pilot:
-        await _settle(pilot)
+        await settle(pilot)
         if shot.called:
             await asyncio.to_thread(_call, app)
         for key in shot.keys:
             await pilot.press(key)
-            await _settle(pilot)
+            await settle(pilot)
         if shot.text:
             assert app.focused is not None
             app.focused.post_message(events.Paste(shot.text))
             await pilot.press("enter")
-            await _settle(pilot)
+            await settle(pilot)
         for key in shot.then:
             await pilot.press(key)
-            await _settle(pilot)
+            await settle(pilot)
         picture = app.export_screenshot(title=f"memtui  {shot.name}  {size[0]}x{size[1]}")
     for place in ("MEMTUI_CACHE_DIR", "MEMTUI_STATE_DIR"):
         shutil.rmtree(environ[place], ignore_errors=True)  # each picture is of a console that nobody has used
@@ -251,7 +251,7 @@ def _call(app: MemtuiApp) -> None:
         )
 
 
-async def _settle(pilot: Pilot[None]) -> None:
+async def settle(pilot: Pilot[None]) -> None:
     """Wait until nothing is at work any more: no engine call, no page on its way, nothing to be painted."""
     app = cast("MemtuiApp", pilot.app)
     async with asyncio.timeout(QUIET_S):

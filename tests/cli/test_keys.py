@@ -1,4 +1,4 @@
-"""`memtui keys`: the table, the verdict on a keys.toml, and the section of the README that is made from it."""
+"""`memtui keys`: the table, the verdict on a keys.toml, and the page that is made from it."""
 
 from __future__ import annotations
 
@@ -22,36 +22,46 @@ def own_config(tmp_path, monkeypatch):
     monkeypatch.setenv("MEMTUI_CONFIG_DIR", str(tmp_path))
 
 
-def test_the_readme_lists_the_keys_as_they_are():
-    path = ROOT / "README.md"
+def test_the_page_of_the_keys_lists_them_as_they_are():
+    path = ROOT / "docs" / "keys.md"
     text = path.read_text(encoding="utf-8")
     new = BLOCK.sub(lambda found: f"{found[1]}{markdown(load_keys())}\n{found[2]}", text)
     if os.environ.get("WRITE_GOLDEN"):
         path.write_text(new, encoding="utf-8")
         text = new
     assert text == new, (
-        "the keys have changed: WRITE_GOLDEN=1 pytest tests/cli/test_keys.py writes the README anew"
+        "the keys have changed: WRITE_GOLDEN=1 pytest tests/cli/test_keys.py writes the page anew"
     )
 
 
+PAGES = [
+    ROOT / "README.md",
+    *(path for path in sorted((ROOT / "docs").glob("*.md")) if path.name != "api.md"),
+]
+NO_KEYS = ("=", ">", "<")
+"""Comparisons of the filter language, which look like keys."""
 PROSE_KEY = re.compile(r"`([^`\s]|\^[a-z]|tab|space)`(?:<!-- ([a-z.-]+) -->)?")
 
 
-def test_a_key_in_the_readmes_sentences_is_that_of_the_action_it_names():
+def test_a_key_in_a_pages_sentences_is_that_of_the_action_it_names():
     """A letter that moves takes the sentences along: each key there names its action in a comment."""
-    path = ROOT / "README.md"
-    text = path.read_text(encoding="utf-8")
     caps = {key.id: key.cap for key in load_keys().table}
-    prose = re.sub(r"```.*?```", "", BLOCK.sub("", text), flags=re.DOTALL)
-    assert len(PROSE_KEY.findall(prose)) > 30
-    assert [key for key, action in PROSE_KEY.findall(prose) if not action] == []
-    new = PROSE_KEY.sub(
-        lambda found: f"`{caps[found[2]]}`<!-- {found[2]} -->" if found[2] else found[0], text
-    )
-    if os.environ.get("WRITE_GOLDEN"):
-        path.write_text(new, encoding="utf-8")
-        text = new
-    assert text == new
+    named = 0
+    for path in PAGES:
+        text = path.read_text(encoding="utf-8")
+        prose = re.sub(r"```.*?```", "", BLOCK.sub("", text), flags=re.DOTALL)
+        found = [(key, action) for key, action in PROSE_KEY.findall(prose) if key not in NO_KEYS]
+        named += len(found)
+        assert [key for key, action in found if not action] == [], path.name
+        assert [action for _, action in found if action not in caps] == [], path.name
+        new = PROSE_KEY.sub(
+            lambda match: f"`{caps[match[2]]}`<!-- {match[2]} -->" if match[2] else match[0], text
+        )
+        if os.environ.get("WRITE_GOLDEN"):
+            path.write_text(new, encoding="utf-8")
+            text = new
+        assert text == new, path.name
+    assert named > 60
 
 
 def test_the_table_has_every_action_and_json_says_the_same(capsys):

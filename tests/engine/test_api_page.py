@@ -15,13 +15,13 @@ from tests.conftest import ROOT
 def test_the_page_is_as_its_generator_writes_it() -> None:
     command = [sys.executable, str(ROOT / ".ci" / "api"), "--print"]
     made = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=True).stdout
-    assert (ROOT / "API.md").read_text(encoding="utf-8") == made, "run .ci/api"
+    assert (ROOT / "docs" / "api.md").read_text(encoding="utf-8") == made, "run .ci/api"
 
 
 @pytest.mark.parametrize("face", ["", *FACES])
 def test_every_public_name_is_on_it_and_says_what_it_is(face: str) -> None:
     offered = import_module(f"memtui.engine.{face}".rstrip("."))
-    page = (ROOT / "API.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
     own = page.partition(f"\n## memtui.engine.{face}\n")[2] if face else page
     own = own.partition("\n## memtui.engine.")[0]
     for name in offered.__all__:
