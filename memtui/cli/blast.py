@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
     lines.append(f"agents    {len(reach.agents)}")
     lines += [f"  {agent}  {counted(count, 'turn')}" for agent, count in reach.agents.items()]
     for turn in reach.turns:
-        lines.append(f"    {moment(turn.time_ms)}  {turn.session}  turn {turn.n}  {turn.evidence}")
+        lines.append(f"    {moment(turn.time_ms)}  {turn.session}  {turn.name}  {turn.evidence}")
     if reach.events:
         lines.append(
             f"  {counted(len(reach.events), 'more injection')}, of which only the store tells (at least)"

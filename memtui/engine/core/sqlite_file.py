@@ -16,15 +16,16 @@ from urllib.parse import quote
 def open_unchanged(path: Path) -> Iterator[sqlite3.Connection]:
     """The database at `path` without a byte written beside it. sqlite3.Error or OSError where it cannot be read.
 
-    A database at rest is opened as immutable. One with a log beside it (its program runs, or was killed) is read
-    through the shared memory that its program made; where there is none, from a private copy that goes at once.
+    A database at rest is opened as immutable. Beside a program that runs, and after one that was killed, its log is
+    read through the shared memory that the program made, which stays read-only: no lock that the program could meet.
+    A log without it is read from a private copy that goes at once. Text that is no UTF-8 is read with U+FFFD in it.
     """
-    log = path.with_name(path.name + "-wal")
-    if not log.is_file() or not log.stat().st_size:
-        with closing(_connect(path, "mode=ro&immutable=1")) as db:
+    log, shared = path.with_name(path.name + "-wal"), path.with_name(path.name + "-shm")
+    if log.is_file() and shared.is_file():
+        with closing(_connect(path, "mode=ro&readonly_shm=1")) as db:
             yield db
-    elif path.with_name(path.name + "-shm").is_file():
-        with closing(_connect(path, "mode=ro")) as db:
+    elif not log.is_file() or not log.stat().st_size:
+        with closing(_connect(path, "mode=ro&immutable=1")) as db:
             yield db
     else:
         with tempfile.TemporaryDirectory(prefix="memtui-") as folder:
@@ -42,4 +43,6 @@ def column_names(db: sqlite3.Connection, table: str) -> tuple[str, ...]:
 
 
 def _connect(path: Path, options: str) -> sqlite3.Connection:
-    return sqlite3.connect(f"file:{quote(str(path.absolute()))}?{options}", uri=True, timeout=5)
+    db = sqlite3.connect(f"file:{quote(str(path.absolute()))}?{options}", uri=True, timeout=5)
+    db.text_factory = lambda raw: raw.decode("utf-8", "replace")
+    return db

@@ -129,16 +129,17 @@ def list_sessions(
         if cancel is not None:
             cancel.check()
         turns, warnings = read_turns(file, environ, cancel)
+        persons = [turn for turn in turns if not turn.machine]
         times = [turn.time_ms for turn in turns if turn.time_ms]
         ended = max(times, default=file.modified_ms)
         if ended < since_ms:
             continue
         joined = join_events(turns, askers.of(file))
-        kinds = [evidence_of(turn, joined.get(turn.n)) for turn in turns]
+        kinds = [evidence_of(turn, joined.get(turn.n)) for turn in persons]
         out.append(
             SessionSummary(
                 file,
-                len(turns),
+                len(persons),
                 strongest(kinds),
                 sum(kind != "none" for kind in kinds),
                 min(times, default=file.modified_ms),
@@ -179,6 +180,7 @@ def replay_session(
     now_ms = engine.now_ms if engine is not None else 0
     needed = None if again else only
     replayed = replay_turns(file, turns, store, events, now_ms=now_ms, only=needed, cancel=cancel)
+    replayed = [turn for turn in replayed if not turn.turn.machine]
     chosen = [turn for turn in replayed if only is None or turn.turn.n == only]
     if engine is not None and again:
         from memtui.engine.witness.ask_again import with_today

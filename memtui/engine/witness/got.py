@@ -14,7 +14,7 @@ from memtui.engine.witness.audit import injection_history
 from memtui.engine.witness.find import find_sessions
 from memtui.engine.witness.matching import Matcher
 from memtui.engine.witness.replay import join_events, read_turns, replay_turns
-from memtui.engine.witness.turns import Evidence
+from memtui.engine.witness.turns import Evidence, name_turn
 
 if TYPE_CHECKING:
     from memtui.engine.engine import Engine
@@ -29,6 +29,13 @@ class GotTurn:
     session: str = ""
     n: int = 0
     evidence: Evidence = "store"
+    machine: str = ""
+    """What began the turn when no person did: heartbeat, cron, subagent, ..."""
+
+    @property
+    def name(self) -> str:
+        """The turn's name for people."""
+        return name_turn(self.n, self.machine)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +93,13 @@ def read_got(
             file, read, engine.store, own, now_ms=engine.now_ms, matcher=matcher, cancel=cancel
         ):
             ids = [each.id for each in turn.memories or () if each.id is not None]
-            ids += [each for tool in turn.turn.tools for each in tool.ids]
+            ids += [each for tool in turn.turn.tools for each in tool.gave]
             scopes = {each.id: each.scope for each in turn.memories or () if each.id is not None}
             number = turn.turn.n
             for memory in dict.fromkeys(ids):
-                got = GotTurn(turn.turn.time_ms, file.agent, file.id, number, turn.evidence)
+                got = GotTurn(
+                    turn.turn.time_ms, file.agent, file.id, number, turn.evidence, turn.turn.machine
+                )
                 found.turns.setdefault(memory, []).append(got)
                 scope = scopes[memory] if memory in scopes else _scope_now(matcher, memory)
                 found.by_scope.setdefault((file.agent, scope), []).append(got)

@@ -22,6 +22,7 @@ from memtui.engine.witness.find import find_sessions, state_folders
 from memtui.engine.witness.matching import Matcher
 from memtui.engine.witness.replay import ReplayedTurn, read_turns, replay_turns
 from memtui.engine.witness.session import SessionFile
+from memtui.engine.witness.turns import name_turn
 
 if TYPE_CHECKING:
     from memtui.engine.engine import Engine
@@ -64,6 +65,13 @@ class LeakTurn:
     evidence: str
     line: int | None
     """The line of the block, from 1; None for a tool's answer and where only the store tells."""
+    machine: str = ""
+    """What began the turn when no person did: heartbeat, cron, subagent, ..."""
+
+    @property
+    def name(self) -> str:
+        """The turn's name for people."""
+        return name_turn(self.n, self.machine)
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,14 +288,14 @@ def _got(turn: ReplayedTurn, matcher: Matcher) -> list[tuple[str | None, str | N
         for at, memory in enumerate(turn.memories or (), 1)
     ]
     for tool in turn.turn.tools:
-        for memory_id, told in zip(tool.ids, tool.scopes or (None,) * len(tool.ids), strict=True):
+        for memory_id, told in zip(tool.gave, tool.scopes or (None,) * len(tool.gave), strict=False):
             row = matcher.row(memory_id) if told is None else None
             out.append((memory_id, told if row is None else row.scope, None))
     return out
 
 
 def _place(file: SessionFile, turn: ReplayedTurn, line: int | None) -> LeakTurn:
-    return LeakTurn(file.id, turn.turn.n, turn.turn.time_ms, turn.evidence, line)
+    return LeakTurn(file.id, turn.turn.n, turn.turn.time_ms, turn.evidence, line, turn.turn.machine)
 
 
 def _merged(engine: Engine, access: Access, report: LeakReport, cancel: CancelToken | None) -> None:

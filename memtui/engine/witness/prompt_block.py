@@ -7,9 +7,14 @@ from dataclasses import dataclass, replace
 
 TAG = "relevant-memories"
 
-_TAGS = (TAG, "inherited-rules", "derived-focus", "error-detected")
+ACTIVE_MEMORY, STANDING_INTENTS = "active_memory_plugin", "standing_intents"
 
-_OPENING = re.compile(rf"\s*<({'|'.join(_TAGS)})>\n(.*?)\n?</\1>[ \t]*(?:\n|\Z)", re.DOTALL)
+_TAGS = (TAG, "inherited-rules", "derived-focus", "error-detected", ACTIVE_MEMORY, STANDING_INTENTS)
+
+_OPENING = re.compile(
+    rf"\s*(?:Context:[^\n]*\n(?=<{ACTIVE_MEMORY}>))?<({'|'.join(_TAGS)})>\n(.*?)\n?</\1>[ \t]*(?:\n|\Z)",
+    re.DOTALL,
+)
 
 _ANYWHERE = re.compile(rf"<{TAG}>\n.*?</{TAG}>", re.DOTALL)
 
@@ -24,11 +29,21 @@ _LINE = re.compile(
 
 _BUILTIN_LINE = re.compile(r"\d+\. \[(?P<category>[^\]]*)\] (?P<text>.*)")
 
-_TOOL_LINE = re.compile(r"\d+\. \[(?P<id>[^\]]+)\] \[(?P<category>[^:\]]*):(?P<scope>[^\]]*)\] (?P<text>.*)")
+_TOOL_LINE = re.compile(
+    r"\d+\. \[(?P<id>[0-9a-fA-F][0-9a-fA-F-]{6,}[0-9a-fA-F])\] \[(?P<category>[^:\]]*):(?P<scope>[^\]]*)\] (?P<text>.*)"
+)
+"""An id is hexadecimal. A text may begin with a bracket of its own: `[12:30]`, `[Thu 2026-11-26 18:21 UTC]`."""
+
+_ACTIVE_LINE = re.compile(r"(?:- )?(?:[-*] )?(?P<text>.*?)(?: \(Source: (?P<source>[^()]*)\))?")
+
+_INTENT_LINE = re.compile(r"Standing intent \(created (?P<day>[^)]*)\): (?P<text>.*)")
+
+_OUTCOMES = ("Active Memory intentionally skipped", "Active Memory could not retrieve")
+"""How the fixed notes begin that stand in the block where no memory does."""
 
 _UNTRUSTED = "untrusted"
 
-_ENTITIES = (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&#39;", "'"), ("&amp;", "&"))
+_ENTITIES = (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&#39;", "'"), ("&apos;", "'"), ("&amp;", "&"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +67,17 @@ class BlockLine:
 
 
 @dataclass(frozen=True, slots=True)
+class OtherLine:
+    """A line of a block whose memories are no rows: of a file's entry, or of a standing intent."""
+
+    line: str
+    """As it stands in the block."""
+    text: str
+    source: str = ""
+    """Of an entry its file and line; of a standing intent the words on when it was made."""
+
+
+@dataclass(frozen=True, slots=True)
 class PromptPrefix:
     """What stands before the question of a prompt."""
 
@@ -66,8 +92,19 @@ class PromptPrefix:
     """Derived focus of the reflection, as injected."""
     rest: str
     """The prompt after the prefix, trimmed."""
+    active: tuple[OtherLine, ...] = ()
+    """Entries of files that active-memory put before the question."""
+    outcome: str = ""
+    """The note that active-memory leaves instead: recall was skipped, or failed."""
+    intents: tuple[OtherLine, ...] = ()
+    """Standing intents that were due."""
     quoted: int = 0
     """Blocks of memories inside the rest: somebody typed or pasted them."""
+
+    @property
+    def injected(self) -> bool:
+        """Whether any plugin put anything of a memory before the question."""
+        return bool(self.block or self.active or self.intents)
 
     @property
     def question(self) -> str:
@@ -85,6 +122,9 @@ def split_prompt(prompt: str) -> PromptPrefix:
     lines: tuple[BlockLine, ...] = ()
     rules: tuple[str, ...] = ()
     focus: tuple[str, ...] = ()
+    active: tuple[OtherLine, ...] = ()
+    intents: tuple[OtherLine, ...] = ()
+    outcome, seen = "", set[str]()
     at = 0
     while (match := _OPENING.match(prompt, at)) is not None:
         tag, body = match[1], match[2]
@@ -97,9 +137,17 @@ def split_prompt(prompt: str) -> PromptPrefix:
             rules = _numbered(body)
         elif tag == "derived-focus":
             focus = _numbered(body)
+        elif tag in seen:
+            break  # a plugin puts one block: the second is somebody's own
+        elif tag == ACTIVE_MEMORY:
+            active, outcome = _active_lines(body)
+        elif tag == STANDING_INTENTS:
+            intents = _intent_lines(body)
+        seen.add(tag)
         at = match.end()
     rest = prompt[at:].strip()
-    return PromptPrefix(block, mode, lines, rules, focus, rest, len(_ANYWHERE.findall(rest)))
+    quoted = len(_ANYWHERE.findall(rest))
+    return PromptPrefix(block, mode, lines, rules, focus, rest, active, outcome, intents, quoted)
 
 
 def block_lines(block: str) -> tuple[str, tuple[BlockLine, ...]]:
@@ -135,6 +183,27 @@ def block_lines(block: str) -> tuple[str, tuple[BlockLine, ...]]:
 def _is_injection(body: str) -> bool:
     """Whether a block has the plugins' warning to the model: without it, it is somebody's own text."""
     return _UNTRUSTED in body.lower()
+
+
+def _active_lines(body: str) -> tuple[tuple[OtherLine, ...], str]:
+    """(entries, the note that stands there instead) of active-memory's block."""
+    if body.strip().startswith(_OUTCOMES):
+        return (), body.strip()
+    found = []
+    for line in filter(None, map(str.strip, body.split("\n"))):
+        match = _ACTIVE_LINE.fullmatch(_unescaped(line))
+        if match is not None:
+            found.append(OtherLine(line, match["text"], match["source"] or ""))
+    return tuple(found), ""
+
+
+def _intent_lines(body: str) -> tuple[OtherLine, ...]:
+    found = []
+    for line in filter(None, map(str.strip, body.split("\n"))):
+        match = _INTENT_LINE.fullmatch(line)
+        text, source = (match["text"], f"created {match['day']}") if match else (line, "")
+        found.append(OtherLine(line, _unescaped(text), source))
+    return tuple(found)
 
 
 def _numbered(body: str) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ from memtui.engine.witness.find import find_sessions
 from memtui.engine.witness.matching import Matcher, RowState, use_in
 from memtui.engine.witness.replay import join_events, read_turns, replay_turns
 from memtui.engine.witness.session import SessionFile
+from memtui.engine.witness.turns import name_turn
 
 if TYPE_CHECKING:
     from memtui.engine.engine import Engine
@@ -64,6 +65,13 @@ class ReachedTurn:
     """The memory itself, or the copy that it got."""
     used: float | None
     """Share of the memory's own words in the answer: a guess of whether it was used."""
+    machine: str = ""
+    """What began the turn when no person did: heartbeat, cron, subagent, ..."""
+
+    @property
+    def name(self) -> str:
+        """The turn's name for people."""
+        return name_turn(self.n, self.machine)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +155,7 @@ class Reach:
                     "evidence": each.evidence,
                     "id": each.id,
                     "used": each.used,
+                    "machine": each.machine or None,
                 }
                 for each in self.turns
             ],
@@ -264,14 +273,21 @@ def _through_sessions(
                 for one in each.candidates
                 if one in wanted
             ]  # fmt: skip
-            got += [each for tool in turn.turn.tools for each in tool.ids if each in wanted]
+            got += [each for tool in turn.turn.tools for each in tool.gave if each in wanted]
             if turn.turn.n in joined and got:
                 told.add(joined[turn.turn.n].time_ms)
             if got:
                 used = use_in(turn.turn.answer, text, turn.turn.question)
                 reach.turns.append(
                     ReachedTurn(
-                        file.id, file.agent, turn.turn.n, turn.turn.time_ms, turn.evidence, str(got[0]), used
+                        file.id,
+                        file.agent,
+                        turn.turn.n,
+                        turn.turn.time_ms,
+                        turn.evidence,
+                        str(got[0]),
+                        used,
+                        turn.turn.machine,
                     )
                 )
     reach.turns.sort(key=lambda each: each.time_ms)

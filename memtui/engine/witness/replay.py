@@ -12,7 +12,8 @@ from memtui.engine.core.secrets import mask
 from memtui.engine.witness.formats import read_session
 from memtui.engine.witness.injections import InjectionEvent
 from memtui.engine.witness.matching import Injected, Matcher, use_in
-from memtui.engine.witness.session import SessionFile
+from memtui.engine.witness.prompt_block import OtherLine
+from memtui.engine.witness.session import SessionFile, ToolCall
 from memtui.engine.witness.turns import STRONGEST, Evidence, Turn, turns_of, turns_of_prompts
 
 if TYPE_CHECKING:
@@ -62,10 +63,12 @@ class ReplayedTurn:
             "quoted_blocks": turn.quoted,
             "inherited_rules": [mask(each)[0] for each in turn.rules],
             "derived_focus": [mask(each)[0] for each in turn.focus],
-            "tools": [
-                {"name": each.name, "query": mask(each.query)[0], "ids": list(each.ids)}
-                for each in turn.tools
-            ],
+            "tools": [_tool(each) for each in turn.tools],
+            "active_memory": _other_lines(turn, turn.active),
+            "active_memory_note": mask(turn.outcome)[0] or None,
+            "standing_intents": _other_lines(turn, turn.intents),
+            "sender": turn.sender.as_json() if turn.sender is not None else None,
+            "run": turn.run or None,
         }
         if self.event is not None:
             document["last_injected_at"] = self.event.time_ms
@@ -110,7 +113,7 @@ def strongest(kinds: Any) -> Evidence:
 def read_turns(
     file: SessionFile, environ: Mapping[str, str], cancel: CancelToken | None = None
 ) -> tuple[list[Turn], list[str]]:
-    """The turns of a session from its files alone, and what could not be read."""
+    """The turns of a session from its files alone, those that no person began too, and what could not be read."""
     record = read_session(file, environ, cancel)
     turns = turns_of(record)
     if not turns and record.prompts:
@@ -221,6 +224,37 @@ def _from_event(turn: Turn, event: InjectionEvent, matcher: Matcher | None) -> l
         found = matcher.state_of(memory_id, then)
         out.append(replace(found, used=use_in(turn.answer, found.text, turn.question)))
     return out
+
+
+def _tool(call: ToolCall) -> dict[str, Any]:
+    """A memory tool's call as it is printed; secrets are masked."""
+    return {
+        "name": call.name,
+        "query": mask(call.query)[0],
+        "args": _without_secrets(dict(call.args)),
+        "ids": list(call.ids),
+        "sources": list(call.sources),
+        "failed": call.failed,
+    }
+
+
+def _other_lines(turn: Turn, lines: Sequence[OtherLine]) -> list[dict[str, Any]] | None:
+    """Lines of a block whose memories are no rows; None where nobody recorded what stood before the question."""
+    if not turn.recorded:
+        return None
+    return [
+        {"text": mask(each.text)[0], "source": each.source or None, "line": mask(each.line)[0]}
+        for each in lines
+    ]
+
+
+def _without_secrets(value: Any) -> Any:
+    """A JSON value with the secrets in its texts masked."""
+    if isinstance(value, str):
+        return mask(value)[0]
+    if isinstance(value, Mapping):
+        return {str(key): _without_secrets(item) for key, item in value.items()}
+    return [_without_secrets(item) for item in value] if isinstance(value, list) else value
 
 
 def _masked(document: dict[str, Any]) -> dict[str, Any]:

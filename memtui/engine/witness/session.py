@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -24,12 +26,32 @@ MESSAGES_KEPT = 32_000_000
 _BEGINNING = 2_000
 """Characters behind the injected blocks that an old message of a long session keeps."""
 
+LONGEST_ARGUMENT = 4_000
+"""Characters of one argument of a memory tool's call that are kept."""
+
 RECALL_TOOL = "memory_recall"
 
-ToolResult = tuple[str, str, tuple[tuple[str, str | None], ...], tuple[str, ...]]
-"""(call id, tool, (id, scope) of each memory, the scopes that were searched)."""
+READING_TOOLS = (RECALL_TOOL, "memory_search", "memory_get", "memory_list")
+"""Tools that show memories to their agent; the others of memory write."""
 
-Kind = Literal["user", "assistant", "tool", "compaction", "other"]
+NESTED_TOOL = "openclaw.nested-tool.v1"
+"""The custom message in which a host keeps the call behind its bridge."""
+
+BRIDGE = "tool_call"
+"""The tool behind which a host hides the tools of its plugins: the model names the tool in the arguments."""
+
+HEARTBEAT = "[OpenClaw heartbeat poll]"
+
+_BY_THE_HOST = re.compile(
+    r"(?:agent:[^:]+:)?(?P<why>subagent|cron|hook):.*"
+    r"|agent:.*:(?P<inner>subagent):[0-9a-f-]{36}"
+    r"|agent:.*:(?P<plugin>active-memory):[0-9a-f]{12}"
+)
+"""Keys of sessions that the host or a plugin opened: nobody asks in them."""
+
+_BY_A_PERSON = "external_user"
+
+Kind = Literal["user", "assistant", "tool", "compaction", "reset", "other"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +68,50 @@ class SessionFile:
     """The session key, where an index names it."""
     listed_only: bool = False
     """Whether a database lists it and holds nothing of it."""
+    archive: str = ""
+    """Of a transcript in a database's table of archives, the name of its archive."""
+    spawned: bool = False
+    """Whether the host's index says that another session opened it."""
+
+    @property
+    def machine(self) -> str:
+        """Who asks in it instead of a person (subagent, cron, hook, active-memory); empty for a person's session."""
+        match = _BY_THE_HOST.fullmatch(self.key)
+        if match is not None:
+            return next(word for word in match.groups() if word)
+        return "subagent" if self.spawned else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Sender:
+    """Who wrote a message, as its channel says."""
+
+    id: str
+    name: str = ""
+    owner: bool | None = None
+    """Whether the host took them for its owner; None where it does not say."""
+
+    def as_json(self) -> dict[str, object]:
+        """The sender of the command-line contract."""
+        return {"id": self.id, "name": self.name or None, "owner": self.owner}
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What a tool gave back."""
+
+    call: str
+    """The id of the answer's call."""
+    name: str
+    memories: tuple[tuple[str, str | None], ...] = ()
+    """(id, scope) of each memory that it names, in its order."""
+    searched: tuple[str, ...] = ()
+    """The scopes that were searched."""
+    sources: tuple[str, ...] = ()
+    """Files and lines that it quotes, where its memories are files."""
+    args: Mapping[str, Any] | None = None
+    """Of a call behind the bridge; None where the answer's own call has them."""
+    failed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +126,15 @@ class ToolCall:
     """The scope of each as the result says it; None where it says none."""
     searched: tuple[str, ...] = ()
     """The scopes that the tool searched for its agent, where the result says so."""
+    args: Mapping[str, Any] = field(default_factory=dict)
+    sources: tuple[str, ...] = ()
+    """Files and lines that its result quotes."""
+    failed: bool = False
+
+    @property
+    def gave(self) -> tuple[str, ...]:
+        """The ids of memories that it showed its agent; a tool that writes shows none."""
+        return self.ids if self.name in READING_TOOLS else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +148,17 @@ class Entry:
     kind: Kind
     time_ms: int
     text: str = ""
-    calls: tuple[tuple[str, str, str], ...] = ()
-    """Tool calls of an answer: (call id, tool, query)."""
+    calls: tuple[tuple[str, str, Mapping[str, Any]], ...] = ()
+    """Calls of memory tools in an answer: (call id, tool, arguments)."""
     result: ToolResult | None = None
     """Of a tool result."""
+    run: str = ""
+    """The run that it belongs to, where the host says."""
+    machine: str = ""
+    """Of a user's message that no person wrote: what wrote it (heartbeat, cron, ...)."""
+    sender: Sender | None = None
+    lost: bool = False
+    """Whether its text could not be read: only the host's index tells of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +172,8 @@ class SubmittedPrompt:
     leaf: str | None
     """The entry that the user's message hangs on; only meaningful where `joined`."""
     joined: bool
+    trigger: str = ""
+    """What began the run (user, heartbeat, cron, ...), where the recorder says."""
 
 
 @dataclass(slots=True)
@@ -104,6 +188,8 @@ class SessionRecord:
     full: bool = False
     """Whether the recorder stopped because its file was full."""
     warnings: list[str] = field(default_factory=list)
+    active: list[Entry] | None = None
+    """The entries of the live branch in their reading order, where the host keeps it; None: follow the parents."""
     shortened: int = 0
     """Answers left out and messages cut, the oldest first, to hold the memory of a long session down."""
     _whole: dict[str, deque[int]] = field(default_factory=lambda: {"assistant": deque(), "user": deque()})
@@ -147,20 +233,58 @@ def entry_of(value: Any, fallback_ms: int = 0) -> Entry | None:
         "linked": "parentId" in value,
     }
     message = value.get("message")
-    if name == "compaction":
-        return Entry(**base, kind="compaction", time_ms=time_ms)
+    if name in ("compaction", "reset"):
+        return Entry(**base, kind=name, time_ms=time_ms)
     if name != "message" or not isinstance(message, Mapping):
         return Entry(**base, kind="other", time_ms=time_ms)
     time_ms = moment_of(message.get("timestamp")) or time_ms
     role, content = message.get("role"), message.get("content")
+    base["run"] = run_of(message)
     if role == "user":
-        return Entry(**base, kind="user", time_ms=time_ms, text=text_of(content)[:LONGEST_MESSAGE])
+        text = text_of(content)[:LONGEST_MESSAGE]
+        machine, sender = machine_of(message, text), sender_of(message)
+        return Entry(**base, kind="user", time_ms=time_ms, text=text, machine=machine, sender=sender)
     if role == "assistant":
         text = text_of(content)[:LONGEST_ANSWER]
         return Entry(**base, kind="assistant", time_ms=time_ms, text=text, calls=_calls(content))
     if role in ("toolResult", "tool"):
         return Entry(**base, kind="tool", time_ms=time_ms, result=_result(message, text_of(content)))
+    if role == "custom" and message.get("customType") == NESTED_TOOL:
+        return Entry(**base, kind="tool", time_ms=time_ms, result=_nested(message.get("details")))
     return Entry(**base, kind="other", time_ms=time_ms)
+
+
+def run_of(message: Mapping[str, Any]) -> str:
+    """The run of a message: a user's own key names it, an answer's mark does; empty where neither says."""
+    key = message.get("idempotencyKey")
+    if message.get("role") == "user":
+        return key[: -len(":user")] if isinstance(key, str) and key.endswith(":user") else ""
+    for place in (message.get("__openclaw"), message.get("details")):
+        if isinstance(place, Mapping) and isinstance(place.get("runId"), str):
+            return str(place["runId"])
+    return ""
+
+
+def machine_of(message: Mapping[str, Any], text: str) -> str:
+    """What wrote a user's message when no person did: heartbeat, cron, another session; empty for a person."""
+    provenance = message.get("provenance")
+    kind = provenance.get("kind") if isinstance(provenance, Mapping) else None
+    if isinstance(provenance, Mapping) and isinstance(kind, str) and kind != _BY_A_PERSON:
+        tool = provenance.get("sourceTool")
+        return tool if isinstance(tool, str) and tool else kind
+    return "heartbeat" if text.strip() == HEARTBEAT else ""
+
+
+def sender_of(message: Mapping[str, Any]) -> Sender | None:
+    """Who wrote a user's message, where its channel says; None where only the host's owner can have."""
+    facts = message.get("__openclaw")
+    if not isinstance(facts, Mapping) or not isinstance(facts.get("senderId"), str | int):
+        return None
+    name = next(
+        (facts[key] for key in ("senderName", "senderUsername") if isinstance(facts.get(key), str)), ""
+    )
+    owner = facts.get("senderIsOwner")
+    return Sender(str(facts["senderId"]), name, owner if isinstance(owner, bool) else None)
 
 
 def prompts_of(events: Iterable[Mapping[str, Any]]) -> tuple[list[SubmittedPrompt], bool, int]:
@@ -170,11 +294,15 @@ def prompts_of(events: Iterable[Mapping[str, Any]]) -> tuple[list[SubmittedPromp
     cut, the other may have survived.
     """
     runs: dict[str, dict[str, Any]] = {}
+    triggers: dict[str, str] = {}
     full, foreign = False, 0
     for number, event in enumerate(events):
         name, data = event.get("type"), event.get("data")
         if name == "trace.truncated":
             full = True
+            continue
+        if name == "session.started" and isinstance(event.get("runId"), str) and isinstance(data, Mapping):
+            triggers[event["runId"]] = str(data.get("trigger") or "")
             continue
         if name not in ("prompt.submitted", "context.compiled"):
             foreign += not isinstance(name, str)
@@ -195,6 +323,7 @@ def prompts_of(events: Iterable[Mapping[str, Any]]) -> tuple[list[SubmittedPromp
             seen.get("prompt.submitted", seen.get("context.compiled")),
             seen.get("leaf"),
             "leaf" in seen,
+            triggers.get(run, ""),
         )
         for run, seen in runs.items()
     ]
@@ -237,38 +366,112 @@ def _beginning(text: str) -> str:
     return text[: max(0, rest) + _BEGINNING]
 
 
-def _calls(content: Any) -> tuple[tuple[str, str, str], ...]:
+def is_memory_tool(name: str) -> bool:
+    """Whether a tool is one of the memory plugins'."""
+    return name.startswith("memory_") or name == "intent"
+
+
+def _calls(content: Any) -> tuple[tuple[str, str, Mapping[str, Any]], ...]:
     out = []
     for block in content if isinstance(content, list) else ():
         if not isinstance(block, Mapping) or block.get("type") not in ("toolCall", "tool_use", "toolUse"):
             continue
-        given = block.get("arguments", block.get("input"))
-        query = given.get("query") if isinstance(given, Mapping) else None
-        out.append(
-            (
-                str(block.get("id") or ""),
-                str(block.get("name") or ""),
-                query if isinstance(query, str) else "",
-            )
-        )
+        name, args = str(block.get("name") or ""), block.get("arguments", block.get("input"))
+        if name == BRIDGE and isinstance(args, Mapping):
+            name, args = str(args.get("id") or ""), args.get("args")
+        if is_memory_tool(name):
+            out.append((str(block.get("id") or ""), name, _arguments(args)))
     return tuple(out)
 
 
-def _result(
-    message: Mapping[str, Any], text: str
-) -> tuple[str, str, tuple[tuple[str, str | None], ...], tuple[str, ...]]:
+def _arguments(given: Any) -> Mapping[str, Any]:
+    """The arguments of a call, long texts cut."""
+    if isinstance(given, str):
+        try:
+            given = json.loads(given)
+        except (ValueError, RecursionError):
+            return {}
+    if not isinstance(given, Mapping):
+        return {}
+    return {
+        str(key): value[:LONGEST_ARGUMENT] if isinstance(value, str) else value
+        for key, value in given.items()
+    }
+
+
+def _nested(details: Any) -> ToolResult | None:
+    """The call behind the bridge, and what it gave back."""
+    if not isinstance(details, Mapping):
+        return None
+    result = details.get("result")
+    result = result if isinstance(result, Mapping) else {}
+    own = {"toolCallId": details.get("parentToolCallId"), "toolName": details.get("toolName")}
+    found = _result(
+        {**own, "details": result.get("details"), "isError": details.get("isError")},
+        text_of(result.get("content")),
+    )
+    return replace(found, args=_arguments(details.get("input")))
+
+
+def _result(message: Mapping[str, Any], text: str) -> ToolResult:
     from memtui.engine.witness.prompt_block import block_lines
 
-    details = message.get("details")
-    listed = details.get("memories") if isinstance(details, Mapping) else None
-    told: list[tuple[str, str | None]] = [
-        (each["id"], each["scope"] if isinstance(each.get("scope"), str) else None)
-        for each in (listed if isinstance(listed, list) else ())
-        if isinstance(each, Mapping) and isinstance(each.get("id"), str)
-    ]
-    name = str(message.get("toolName") or "")
+    name, details = str(message.get("toolName") or ""), message.get("details")
+    if name == BRIDGE and (behind := _bridged(text)) is not None:
+        name, details, text = behind
+    told: list[tuple[str, str | None]] = []
+    sources: list[str] = []
+    if is_memory_tool(name) and isinstance(details, Mapping):
+        _collect(details, told, sources)
     if not told and name == RECALL_TOOL:
         told = [(line.id, line.scope) for line in block_lines(text)[1] if line.id]
     scopes = details.get("scopes") if isinstance(details, Mapping) else None
     searched = tuple(each for each in scopes if isinstance(each, str)) if isinstance(scopes, list) else ()
-    return str(message.get("toolCallId") or ""), name, tuple(told), searched
+    return ToolResult(
+        str(message.get("toolCallId") or ""),
+        name,
+        tuple(told),
+        searched,
+        tuple(sources),
+        failed=message.get("isError") is True,
+    )
+
+
+def _bridged(text: str) -> tuple[str, Any, str] | None:
+    """(tool, its details, its text) out of the answer that the bridge gave the model; None for anything else."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    tool, result = (value.get("tool"), value.get("result")) if isinstance(value, Mapping) else (None, None)
+    if (
+        not isinstance(tool, Mapping)
+        or not isinstance(tool.get("name"), str)
+        or not isinstance(result, Mapping)
+    ):
+        return None
+    return tool["name"], result.get("details"), text_of(result.get("content"))
+
+
+def _collect(details: Mapping[str, Any], told: list[tuple[str, str | None]], sources: list[str]) -> None:
+    """Add (id, scope) of every memory that `details` names in their order, and the lines of files that it quotes."""
+    named = [
+        details,
+        *(details[key] for key in ("intent", "memory") if isinstance(details.get(key), Mapping)),
+    ]
+    for key in ("memories", "candidates", "results", "intents"):
+        listed = details.get(key)
+        named += [each for each in (listed if isinstance(listed, list) else ()) if isinstance(each, Mapping)]
+    for each in named:
+        scope = each.get("scope") if isinstance(each.get("scope"), str) else None
+        for key in ("id", "existingId", "memoryId"):
+            if isinstance(each.get(key), str) and each[key] not in {known for known, _ in told}:
+                told.append((each[key], scope))
+        if isinstance(each.get("path"), str):
+            first, last = each.get("startLine", each.get("from")), each.get("endLine")
+            lines = (
+                f"#L{first}" + (f"-L{last}" if isinstance(last, int) else "")
+                if isinstance(first, int)
+                else ""
+            )
+            sources.append(each["path"] + lines)

@@ -86,6 +86,8 @@ def make_cases(
         for turn in replay_turns(
             file, turns, engine.store, askers.of(file), now_ms=engine.now_ms, matcher=matcher, cancel=cancel
         ):
+            if turn.turn.machine:
+                continue
             count += 1
             case = case_of_turn(turn, file.agent, scopes, engine.now_ms)
             if isinstance(case, str):

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Literal
+from typing import Any, Literal
 
-from memtui.engine.witness.prompt_block import BlockLine, PromptPrefix, split_prompt
-from memtui.engine.witness.session import Entry, SessionRecord, SubmittedPrompt, ToolCall
+from memtui.engine.witness.prompt_block import BlockLine, OtherLine, PromptPrefix, split_prompt
+from memtui.engine.witness.session import (
+    Entry,
+    Sender,
+    SessionRecord,
+    SubmittedPrompt,
+    ToolCall,
+    ToolResult,
+    is_memory_tool,
+)
 
 Evidence = Literal["transcript", "trajectory", "sqlite", "store", "none"]
 
@@ -21,12 +29,15 @@ _NO_EVENT = "the recorder kept no event of this turn"
 
 _CUT = "the recorder cut the event of this turn"
 
+_BESIDE = "no row of the store was injected: the block is of files or of standing intents"
+
 
 @dataclass(slots=True)
 class Turn:
     """One user message of the session's chain."""
 
     n: int
+    """Counts the turns of persons from 1; a turn that no person began has a number below 0."""
     time_ms: int
     entry: str
     question: str
@@ -47,6 +58,28 @@ class Turn:
     """Whether "nothing was injected" is taken from other messages, which hold their blocks."""
     open_end: bool = False
     """Whether these messages are all earlier ones: the host may have changed since."""
+    run: str = ""
+    """The host's run that answered it, where it says."""
+    machine: str = ""
+    """What began it when no person did: heartbeat, cron, subagent, ..."""
+    sender: Sender | None = None
+    """Who asked, in a channel with several persons."""
+    active: tuple[OtherLine, ...] = ()
+    """Entries of files that active-memory put before the question."""
+    outcome: str = ""
+    """The note that active-memory left instead."""
+    intents: tuple[OtherLine, ...] = ()
+    """Standing intents that were put before the question."""
+
+    @property
+    def recorded(self) -> bool:
+        """Whether the session's own files say what was put before the question."""
+        return self.evidence != "none"
+
+
+def name_turn(n: int, machine: str = "") -> str:
+    """A turn's name for people: `turn 3`; of one that no person began, by what began it: `subagent turn 1`."""
+    return f"turn {n}" if n > 0 else f"{machine or 'machine'} turn {-n}"
 
 
 def chain_of(entries: Sequence[Entry], warnings: list[str]) -> list[Entry]:
@@ -89,13 +122,25 @@ def _last(entries: Sequence[Entry]) -> int:
 
 
 def turns_of(record: SessionRecord) -> list[Turn]:
-    """The turns of a session in order, each with its block as far as the session's files tell."""
-    chain = chain_of(record.entries, record.warnings)
+    """The turns of a session in order, each with its block as far as the session's files tell.
+
+    Turns that no person began are among them: a heartbeat, a task of a sub-agent, a cron job.
+    """
+    chain = record.active if record.active is not None else chain_of(record.entries, record.warnings)
     users = [entry for entry in chain if entry.kind == "user"]
     prefixes = [split_prompt(entry.text) for entry in users]
-    everyone = [entry for entry in record.entries if entry.kind == "user"]
-    by_entry = _join(everyone, record.prompts, _leaves(record.entries, chain))
-    joined = {at: by_entry[id(entry)] for at, entry in enumerate(users) if id(entry) in by_entry}
+    runs = _runs(chain, users, record.prompts)
+    prompt_of_run = {prompt.run: prompt for prompt in record.prompts if prompt.run}
+    joined = {
+        at: prompt_of_run[runs[id(entry)]]
+        for at, entry in enumerate(users)
+        if runs.get(id(entry)) in prompt_of_run
+    }
+    taken = {prompt.run for prompt in joined.values()}
+    left = [prompt for prompt in record.prompts if prompt.run not in taken]
+    everyone = [entry for entry in record.entries if entry.kind == "user" and id(entry) not in runs]
+    by_entry = _join(everyone, left, _leaves(record.entries, chain))
+    joined |= {at: by_entry[id(entry)] for at, entry in enumerate(users) if id(entry) in by_entry}
     bare = {  # messages that this build stored without the block that it put before them
         at
         for at, prompt in joined.items()
@@ -111,11 +156,12 @@ def turns_of(record: SessionRecord) -> list[Turn]:
     turns = []
     for at, (entry, prefix) in enumerate(zip(users, prefixes, strict=True)):
         prompt = joined.get(at)
-        turn = Turn(at + 1, entry.time_ms, entry.id, prefix.question, "none")
+        turn = Turn(0, entry.time_ms, entry.id, prefix.question, "none", run=runs.get(id(entry), ""))
+        turn.machine, turn.sender = entry.machine or _asked_by(record, entry), entry.sender
         if at in held:
             _take(turn, prefix, inside)
         elif prompt is not None and prompt.prompt is not None:
-            _from_prompt(turn, prompt.prompt, entry.text, record.recorded or "trajectory")
+            _from_prompt(turn, prompt.prompt, entry, record.recorded or "trajectory")
         else:
             turn.quoted = prefix.quoted + bool(prefix.block)
             if held and (not bare or at < max(held)):
@@ -127,41 +173,123 @@ def turns_of(record: SessionRecord) -> list[Turn]:
                 turn.why = _CUT
             elif record.recorded:
                 turn.why = _NO_EVENT + (", its file was full" if record.full else "")
+            elif record.file.archive or record.file.path.suffix == ".zst":
+                turn.why = (
+                    f"the conversation was {record.file.archived}, and with it what the recorder had kept"
+                )
             else:
                 turn.why = "this host keeps bare messages, and no recorder's file is here"
+        if entry.lost:
+            turn.warnings.append("the text of this message cannot be read")
         turns.append(turn)
     _add_answers(turns, users, chain)
-    return turns
+    used = {prompt.run for prompt in joined.values()}
+    turns += _machine_turns(record, [prompt for prompt in left if prompt.run not in used])
+    return _numbered(turns)
 
 
 def turns_of_prompts(record: SessionRecord) -> list[Turn]:
     """The turns of a session whose transcript is gone, from what its recorder kept."""
     turns = []
-    for number, prompt in enumerate(sorted(record.prompts, key=lambda each: each.time_ms), 1):
-        turn = Turn(number, prompt.time_ms, "", "", "none", why=_CUT)
+    for prompt in sorted(record.prompts, key=lambda each: each.time_ms):
+        turn = Turn(0, prompt.time_ms, "", "", "none", why=_CUT, run=prompt.run)
+        turn.machine = record.file.machine or _triggered_by(prompt)
         if prompt.prompt is not None:
             prefix = split_prompt(prompt.prompt)
             turn.question = prefix.question
             _take(turn, prefix, record.recorded or "trajectory")
         turns.append(turn)
+    return _numbered(turns)
+
+
+def _numbered(turns: list[Turn]) -> list[Turn]:
+    """The turns with their numbers: those of persons from 1, the others below 0."""
+    persons = machines = 0
+    for turn in turns:
+        if turn.machine:
+            machines -= 1
+            turn.n = machines
+        else:
+            persons += 1
+            turn.n = persons
     return turns
+
+
+def _asked_by(record: SessionRecord, entry: Entry) -> str:
+    """What asks in a session that the host opened; a person who writes into it is known by their channel."""
+    return "" if entry.sender is not None else record.file.machine
+
+
+def _triggered_by(prompt: SubmittedPrompt) -> str:
+    """What began a run without a message in the transcript."""
+    if prompt.run.startswith("announce:"):
+        return "announce"
+    return "" if prompt.trigger in ("", "user") else prompt.trigger
+
+
+def _machine_turns(record: SessionRecord, prompts: Sequence[SubmittedPrompt]) -> list[Turn]:
+    """Runs of the host itself that have no message in the transcript and got memories all the same."""
+    turns = []
+    for prompt in prompts:
+        why = _triggered_by(prompt)
+        prefix = split_prompt(prompt.prompt or "")
+        if why and prefix.injected:
+            turn = Turn(0, prompt.time_ms, "", prefix.question, "none", run=prompt.run, machine=why)
+            _take(turn, prefix, record.recorded or "trajectory")
+            turns.append(turn)
+    return turns
+
+
+def _runs(
+    chain: Sequence[Entry], users: Sequence[Entry], prompts: Sequence[SubmittedPrompt]
+) -> dict[int, str]:
+    """The run of each user message, by `id()`.
+
+    Its own key names it. In a channel it has another key, and a run outside the gateway has a name of its own: then
+    the first answer to it tells.
+    """
+    answered = {entry.run for entry in chain if entry.kind != "user"} | {prompt.run for prompt in prompts}
+    out = {id(entry): entry.run for entry in users if entry.run in answered and entry.run}
+    claimed = set(out.values())
+    asked: Entry | None = None
+    for entry in chain:
+        if entry.kind == "user":
+            asked = None if id(entry) in out else entry
+        elif asked is not None and entry.run:
+            if entry.run not in claimed and not entry.run.startswith("announce:"):
+                out[id(asked)] = entry.run
+                claimed.add(entry.run)
+            asked = None
+    return out
 
 
 def _take(turn: Turn, prefix: PromptPrefix, evidence: Evidence) -> None:
     turn.evidence, turn.block, turn.mode = evidence, prefix.block, prefix.mode
     turn.lines, turn.rules, turn.focus = prefix.lines, prefix.rules, prefix.focus
+    turn.active, turn.outcome, turn.intents = prefix.active, prefix.outcome, prefix.intents
     turn.quoted = prefix.quoted
-    turn.why = "" if prefix.block else "the submitted prompt holds no block: nothing was injected"
+    if prefix.block:
+        turn.why = ""
+    elif prefix.injected:
+        turn.why = _BESIDE
+    elif prefix.outcome:
+        turn.why = f"nothing was injected: {prefix.outcome}"
+    else:
+        turn.why = "the submitted prompt holds no block: nothing was injected"
 
 
-def _from_prompt(turn: Turn, prompt: str, stored: str, evidence: Evidence) -> None:
+def _from_prompt(turn: Turn, prompt: str, entry: Entry, evidence: Evidence) -> None:
     """What was put before the stored message: the prompt without the message's own words."""
+    stored = entry.text
     before = _prefix_of(prompt, stored)
     if (
         before is None
     ):  # shortened or redacted by the recorder: what opens the prompt is still what was injected
         own = split_prompt(prompt)
         _take(turn, own, evidence)
+        if entry.lost:
+            turn.question = own.question
+            return
         turn.warnings.append("the recorder changed this prompt: a line may differ from what was sent")
     elif before.strip():
         _take(turn, split_prompt(before), evidence)
@@ -183,7 +311,7 @@ def _prefix_of(prompt: str, stored: str) -> str | None:
 def _was_injected(prompt: str, stored: str) -> bool:
     """Whether a block was put before the stored message, so that this build keeps bare messages."""
     before = _prefix_of(prompt, stored)
-    return before is not None and bool(split_prompt(before).block)
+    return before is not None and split_prompt(before).injected
 
 
 def _leaves(entries: Sequence[Entry], chain: Sequence[Entry]) -> dict[int, set[str | None]]:
@@ -247,23 +375,48 @@ def _nearest(users: Sequence[Entry], prompt: SubmittedPrompt) -> int:
 
 
 def _add_answers(turns: Sequence[Turn], users: Sequence[Entry], chain: Sequence[Entry]) -> None:
-    """Give each turn the answers and memory tools that follow it, up to the next user message."""
+    """Give each turn the answers and memory tools of its run; where none is named, those up to the next message."""
     at = -1
     starts = {id(entry): number for number, entry in enumerate(users)}
-    queries: dict[str, tuple[str, str]] = {}
+    of_run = {turn.run: number for number, turn in enumerate(turns) if turn.run}
+    queries: dict[str, tuple[str, Mapping[str, Any]]] = {}
+    behind: set[str] = set()
     for entry in chain:
         if id(entry) in starts:
             at = starts[id(entry)]
             continue
-        if at < 0:
+        place = of_run.get(entry.run, -1) if entry.run else at
+        if place < 0:  # before the first message, or of a run that no message began
+            place = at if at >= 0 and not turns[at].run and not entry.run.startswith("announce:") else -1
+        if place < 0:
             continue
-        turn = turns[at]
+        turn = turns[place]
         if entry.kind == "assistant":
             turn.answer = f"{turn.answer}\n{entry.text}".strip()
-            queries.update({call: (name, query) for call, name, query in entry.calls})
-        elif entry.result is not None:
-            call, name, told, searched = entry.result
-            asked = queries.get(call, (name, ""))
-            if (name or asked[0]).startswith("memory_"):
-                ids, scopes = tuple(each for each, _ in told), tuple(scope for _, scope in told)
-                turn.tools.append(ToolCall(name or asked[0], asked[1], ids, scopes, searched))
+            queries.update({call: (name, args) for call, name, args in entry.calls})
+        elif (result := entry.result) is not None:
+            name, args = queries.get(result.call, (result.name, {}))
+            if (
+                result.args is not None
+            ):  # the call itself, behind the bridge: what the bridge gives back repeats it
+                behind.add(result.call)
+                name, args = result.name, result.args
+            elif result.call in behind:
+                continue
+            name = result.name if is_memory_tool(result.name) else name
+            if is_memory_tool(name):
+                turn.tools.append(_tool_call(name, args, result))
+
+
+def _tool_call(name: str, args: Mapping[str, Any], result: ToolResult) -> ToolCall:
+    query = args.get("query")
+    return ToolCall(
+        name,
+        query if isinstance(query, str) else "",
+        tuple(memory for memory, _ in result.memories),
+        tuple(scope for _, scope in result.memories),
+        result.searched,
+        args,
+        result.sources,
+        result.failed,
+    )

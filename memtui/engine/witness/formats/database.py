@@ -1,122 +1,155 @@
-"""Transcripts in the SQLite database of newer hosts: opened for reading only, never changed."""
+"""The database of an agent: which sessions it lists, live ones, archived ones and those in cold storage. Never changed.
+
+Layouts from schema 4 on are read by the tables and columns that are there, a newer one as far as it goes.
+"""
 
 from __future__ import annotations
 
-import json
 import sqlite3
-from collections.abc import Iterator, Mapping
-from itertools import chain
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
-from memtui.engine.core.progress import CancelToken
-from memtui.engine.core.sqlite_file import open_unchanged
-from memtui.engine.witness.formats.transcript import read_trajectory
-from memtui.engine.witness.session import SessionFile, SessionRecord, entry_of, prompts_of
+from memtui.engine.core.sqlite_file import column_names, open_unchanged
+from memtui.engine.witness.session import SessionFile
 
-FORM = "sqlite"
+FORM: Literal["sqlite"] = "sqlite"
 
-_FILE = "openclaw-agent.sqlite"
+FILE = "openclaw-agent.sqlite"
 
-_EVENTS, _RECORDED = "transcript_events", "trajectory_runtime_events"
+KNOWN_SCHEMA = 23
+"""The newest schema whose meaning is known: that of OpenClaw 2026.9."""
+
+_FIRST_WITH_TRANSCRIPTS = 4
+
+EVENTS, RECORDED = "transcript_events", "trajectory_runtime_events"
+
+ARCHIVES, COLD = "session_transcript_archives", "session_transcript_cold_archives"
 
 _PARENTS = ("session_windows", "sessions")
 
-_ORDERS = ("seq", "event_seq", "sequence", "created_at")
-"""Columns that give the order of events, the surest first; the storage order is not the reading order."""
-
 
 def find(folder: Path, agent: str) -> list[SessionFile]:
-    """The sessions in an agent's database."""
-    path = folder / "agent" / _FILE
+    """The sessions in an agent's database; one that cannot be read is a session of its file's name, to say why."""
+    path = folder / "agent" / FILE
     if not path.is_file():
         return []
     modified = int(path.stat().st_mtime * 1000)
+    unreadable = [SessionFile(FILE, agent, path, FORM, "", modified)]
     try:
         with open_unchanged(path) as db:
-            if "session_id" not in _columns(db, _EVENTS):
-                return []
-            keys = _keys(db)
-            held = _sessions(db, _EVENTS) | _sessions(db, _RECORDED)
+            if "session_id" not in column_names(db, EVENTS):
+                return unreadable if schema_of(db) >= _FIRST_WITH_TRANSCRIPTS else []
+            listed = _listed(db)
+            cold = sessions_in(db, COLD)
+            held = sessions_in(db, EVENTS) | sessions_in(db, RECORDED) | cold
+            archived = _archived(db, agent, path)
     except (sqlite3.Error, OSError):
-        return [SessionFile(_FILE, agent, path, "sqlite", "", modified)]
-    return [
-        SessionFile(each, agent, path, "sqlite", "", modified, keys.get(each, ""), each not in held)
-        for each in sorted(held | set(keys))
-    ]
-
-
-def read(file: SessionFile, environ: Mapping[str, str], cancel: CancelToken | None = None) -> SessionRecord:
-    """The entries and submitted prompts of one session, in the order of their sequence."""
-    record = SessionRecord(file)
-    try:
-        with open_unchanged(file.path) as db:
-            for value, created in _values(db, _EVENTS, file.id, record.warnings, cancel):
-                entry = entry_of(value, created)
-                if entry is not None:
-                    record.add(entry)
-            if not set(_ORDERS[:-1]) & set(_columns(db, _EVENTS)):
-                record.entries.sort(key=lambda each: each.time_ms)  # an early layout, keyed by event ids
-            events = (
-                value
-                for value, _ in _values(db, _RECORDED, file.id, record.warnings, cancel)
-                if isinstance(value, Mapping) and isinstance(value.get("type"), str)
+        return unreadable
+    found = []
+    for name in sorted(held | set(listed)):
+        window = listed.get(name, _Window())
+        found.append(
+            SessionFile(
+                name,
+                agent,
+                path,
+                FORM,
+                "",
+                window.time_ms or modified,
+                window.key,
+                name not in held,
+                spawned=window.spawned,
             )
-            first = next(events, None)
-            if first is not None:
-                record.prompts, record.full, _ = prompts_of(chain((first,), events))
-                record.recorded = "sqlite"
-    except (sqlite3.Error, OSError) as error:
-        record.warnings.append(f"{file.path.name} cannot be read: {error}")
-        return record
-    record.tell_shortened()
-    if not record.recorded:  # a host that moved its transcripts here, and not yet what its recorder wrote
-        read_trajectory(record, file.path.parent.parent / "sessions", file.id, environ, cancel)
-    return record
+        )
+    return found + archived
 
 
-def _columns(db: sqlite3.Connection, table: str) -> tuple[str, ...]:
-    return tuple(row[1] for row in db.execute(f"PRAGMA table_info({table})"))
+def schema_of(db: sqlite3.Connection) -> int:
+    """The version of the host's schema; 0 where the file names none."""
+    return int(db.execute("PRAGMA user_version").fetchone()[0])
 
 
-def _sessions(db: sqlite3.Connection, table: str) -> set[str]:
-    if "session_id" not in _columns(db, table):
+def sessions_in(db: sqlite3.Connection, table: str) -> set[str]:
+    """The sessions that have rows in a table: one look into its index for each, however many rows they have."""
+    if "session_id" not in column_names(db, table):
         return set()
-    return {str(row[0]) for row in db.execute(f"SELECT DISTINCT session_id FROM {table}")}
+    rows = db.execute(
+        f"WITH RECURSIVE s(id) AS (SELECT min(session_id) FROM {table} UNION ALL "
+        f"SELECT (SELECT min(session_id) FROM {table} WHERE session_id > s.id) FROM s WHERE s.id IS NOT NULL) "
+        "SELECT id FROM s WHERE id IS NOT NULL"
+    )
+    return {str(row[0]) for row in rows}
 
 
-def _keys(db: sqlite3.Connection) -> dict[str, str]:
+@dataclass(frozen=True, slots=True)
+class _Window:
+    """What the index of sessions says of one."""
+
+    key: str = ""
+    time_ms: int = 0
+    spawned: bool = False
+
+
+def _listed(db: sqlite3.Connection) -> dict[str, _Window]:
     for table in _PARENTS:
-        columns = _columns(db, table)
-        if {"session_id", "session_key"} <= set(columns):
-            rows = db.execute(f"SELECT session_id, session_key FROM {table}").fetchall()
-            return {str(session): str(key or "") for session, key in rows}
-        if "session_id" in columns:
-            return {str(row[0]): "" for row in db.execute(f"SELECT session_id FROM {table}")}
+        columns = column_names(db, table)
+        if "session_id" not in columns:
+            continue
+        wanted = ("session_key", "transcript_updated_at", "updated_at", "spawned_by")
+        chosen = ", ".join(name if name in columns else "NULL" for name in wanted)
+        opened_by_others = _spawned_keys(db)
+        return {
+            str(name): _Window(
+                str(key or ""),
+                next((time for time in (written, updated) if isinstance(time, int)), 0),
+                bool(spawned) or key in opened_by_others,
+            )
+            for name, key, written, updated, spawned in db.execute(
+                f"SELECT session_id, {chosen} FROM {table}"
+            )
+        }
     return {}
 
 
-def _values(
-    db: sqlite3.Connection, table: str, session: str, warnings: list[str], cancel: CancelToken | None
-) -> Iterator[tuple[Any, int]]:
-    """(value, time in ms) of each event of a session; events that do not parse are counted."""
-    columns = _columns(db, table)
-    if not {"session_id", "event_json"} <= set(columns):
-        return
-    made = db.execute("SELECT sql FROM sqlite_master WHERE name = ?", (table,)).fetchone()
-    last = [] if made and "WITHOUT ROWID" in str(made[0]).upper() else ["rowid"]
-    order = ", ".join([*(each for each in _ORDERS if each in columns), *last]) or "session_id"
-    created = "created_at" if "created_at" in columns else "0"
-    bad = 0
-    rows = db.execute(
-        f"SELECT event_json, {created} FROM {table} WHERE session_id = ? ORDER BY {order}", (session,)
-    )
-    for number, (text, stamp) in enumerate(rows):
-        if cancel is not None and number % 256 == 0:
-            cancel.check()
-        try:
-            yield json.loads(text), stamp if isinstance(stamp, int) else 0
-        except (ValueError, TypeError, RecursionError):
-            bad += 1
-    if bad:
-        warnings.append(f"{bad} of the rows in {table} cannot be read")
+def _spawned_keys(db: sqlite3.Connection) -> set[str]:
+    """The keys of conversations that another session opened."""
+    columns = column_names(db, "session_nodes")
+    if not {"session_key", "spawned_by"} <= set(columns):
+        return set()
+    return {
+        str(row[0])
+        for row in db.execute("SELECT session_key FROM session_nodes WHERE spawned_by IS NOT NULL")
+    }
+
+
+def _archived(db: sqlite3.Connection, agent: str, path: Path) -> list[SessionFile]:
+    """The transcripts that the host put away when a conversation was deleted or reset.
+
+    Names and times are asked for alone, each out of its index: behind a blob a row is read page by page.
+    """
+    if not {"session_id", "session_key", "reason", "archive_name", "archive_blob"} <= set(
+        column_names(db, ARCHIVES)
+    ):
+        return []
+    names = dict(db.execute(f"SELECT rowid, archive_name FROM {ARCHIVES}").fetchall())
+    times = dict(db.execute(f"SELECT rowid, created_at FROM {ARCHIVES}").fetchall())
+    found = []
+    for row, session, key, reason in db.execute(
+        f"SELECT rowid, session_id, session_key, reason FROM {ARCHIVES}"
+    ):
+        why: Literal["reset", "deleted"] = "reset" if reason == "reset" else "deleted"
+        time = times.get(row)
+        found.append(
+            SessionFile(
+                str(session),
+                agent,
+                path,
+                FORM,
+                why,
+                time if isinstance(time, int) else 0,
+                str(key or ""),
+                archive=str(names[row]),
+            )
+        )
+    return found

@@ -7,20 +7,22 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
 from memtui.engine.core.progress import CancelToken
-from memtui.engine.core.text import counted
+from memtui.engine.witness.formats.compressed import open_archive
+from memtui.engine.witness.formats.lines import count_lines, read_values
 from memtui.engine.witness.session import SessionFile, SessionRecord, entry_of, prompts_of
 
 FORM = "jsonl"
 
-LONGEST_LINE = 32 << 20
-"""Bytes of one line; a longer one is skipped and counted."""
+PACKED = ".zst"
 
-_NAME = re.compile(r"(?P<stem>.+?)\.jsonl(?:\.(?P<why>reset|deleted)\.(?P<when>.+))?")
+_NAME = re.compile(r"(?P<stem>.+?)\.jsonl(?:\.(?P<why>reset|deleted)\.(?P<when>.+?))?(?:\.zst)?")
+
+_IMPORTED = "session-sqlite-import-archive"
+"""Where a host puts the transcripts that it has taken over into its database."""
 
 _TRAJECTORY = ".trajectory"
 
@@ -28,29 +30,41 @@ _POINTER = "openclaw-trajectory-pointer"
 
 
 def find(folder: Path, agent: str) -> list[SessionFile]:
-    """The transcripts below `<folder>/sessions`, archives included."""
+    """The transcripts below `<folder>/sessions`, archives included, and those that a host took over and put away."""
     found = []
     keys = _keys(folder / "sessions" / "sessions.json")
     for path in _files(folder / "sessions"):
         match = _NAME.fullmatch(path.name)
         if match is None or match["stem"].endswith(_TRAJECTORY):
             continue
+        if path.suffix == PACKED and path.with_suffix("").is_file():
+            continue  # the same, not yet taken away
         why: Literal["", "reset", "deleted"] = match["why"] or ""  # type: ignore[assignment]
         name = match["stem"]
         modified = int(path.stat().st_mtime * 1000)
         found.append(SessionFile(name, agent, path, "jsonl", why, modified, keys.get(name, "")))
     live = {each.id for each in found if not each.archived}
-    return [
-        replace(each, id=archive_id(each.path), key="")
-        if each.archived and (each.id in live or _twice(found, each))
-        else each
-        for each in found
-    ]
+    return found + [each for each in _imported(folder / _IMPORTED, agent, keys) if each.id not in live]
 
 
-def archive_id(path: Path) -> str:
-    """The id of an archived transcript whose session goes on: with the time at which it was put away."""
-    return path.name.replace(".jsonl", "", 1)
+def archive_id(name: str) -> str:
+    """The id of an archived transcript whose session goes on, by its file's name: with the time it was put away."""
+    return name.removesuffix(PACKED).replace(".jsonl", "", 1)
+
+
+def _imported(folder: Path, agent: str, keys: Mapping[str, str]) -> list[SessionFile]:
+    """The transcripts that a host has taken over into its database, by the id in the header, the newest of each."""
+    found: dict[str, SessionFile] = {}
+    for path in _files(folder):
+        if ".jsonl" not in path.name or _TRAJECTORY in path.name:
+            continue
+        header = next((value for _, value in _values(path, [], None)), None)
+        name = header.get("id") if isinstance(header, Mapping) and header.get("type") == "session" else None
+        if isinstance(name, str) and name:
+            modified = int(path.stat().st_mtime * 1000)
+            if name not in found or found[name].modified_ms <= modified:
+                found[name] = SessionFile(name, agent, path, "jsonl", "", modified, keys.get(name, ""))
+    return list(found.values())
 
 
 def read(file: SessionFile, environ: Mapping[str, str], cancel: CancelToken | None = None) -> SessionRecord:
@@ -65,7 +79,7 @@ def read(file: SessionFile, environ: Mapping[str, str], cancel: CancelToken | No
             foreign += 1
     record.tell_shortened()
     if foreign:
-        record.warnings.append(f"{_lines(foreign)} of {file.path.name} are no entries of a transcript")
+        record.warnings.append(f"{count_lines(foreign)} of {file.path.name} are no entries of a transcript")
     match = _NAME.fullmatch(file.path.name)
     stem = match["stem"] if match else file.id
     tail = f".{match['why']}.{match['when']}" if match and match["why"] else ""
@@ -89,10 +103,6 @@ def read_trajectory(
         record.recorded = "trajectory"
 
 
-def _twice(found: list[SessionFile], one: SessionFile) -> bool:
-    return sum(each.id == one.id for each in found) > 1
-
-
 def _is_event(value: Any) -> bool:
     return isinstance(value, Mapping) and isinstance(value.get("type"), str)
 
@@ -107,39 +117,12 @@ def _files(folder: Path) -> list[Path]:
 
 
 def _values(path: Path, warnings: list[str], cancel: CancelToken | None) -> Iterator[tuple[int, Any]]:
-    """(line number, value) of every line that parses; the others are counted into `warnings`."""
-    bad: list[int] = []
-    number = 0
+    """(line number, value) of every line of a file that parses; the others are counted into `warnings`."""
     try:
-        with path.open("rb") as stream:
-            while line := stream.readline(LONGEST_LINE):
-                number += 1
-                if cancel is not None and number % 256 == 0:
-                    cancel.check()
-                if len(line) == LONGEST_LINE and not line.endswith(b"\n"):
-                    bad.append(number)
-                    while (more := stream.readline(LONGEST_LINE)) and not more.endswith(b"\n"):
-                        pass
-                    continue
-                if not line.strip():
-                    continue
-                try:
-                    value = json.loads(line)
-                except (ValueError, RecursionError):
-                    bad.append(number)
-                    continue
-                yield number, value
+        with open_archive(path, packed=path.suffix == PACKED) as stream:
+            yield from read_values(stream, path.name, warnings, cancel)
     except OSError as error:
-        warnings.append(f"{path.name} cannot be read: {error.strerror}")
-        return
-    if bad == [number] and number:
-        warnings.append(f"{path.name} is cut at line {number}, read till there")
-    elif bad:
-        warnings.append(f"{_lines(len(bad))} of {path.name} cannot be read, the first is line {bad[0]}")
-
-
-def _lines(count: int) -> str:
-    return counted(count, "line")
+        warnings.append(f"{path.name} cannot be read: {error.strerror or error}")
 
 
 def _trajectory(folder: Path, stem: str, tail: str, environ: Mapping[str, str]) -> Path | None:

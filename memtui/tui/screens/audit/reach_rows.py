@@ -354,4 +354,4 @@ def live_counts(state: AuditState, width: int, look: Look) -> list[Row]:
 
 
 def _turn_of(turn: LeakTurn | ReachedTurn) -> str:
-    return f"{turn.session[:8]} turn {turn.n}"
+    return f"{turn.session[:8]} {turn.name}"

@@ -425,9 +425,7 @@ def _got(
         yield from _row("last seen", seen, width, "$foreground" if last is not None else "$dim")
     for turn in reversed(got.turns[-GOT_TURNS:]):
         who = (
-            f"{one_line(turn.agent)}, {one_line(turn.session)[:8]} turn {turn.n}"
-            if turn.agent
-            else "the store"
+            f"{one_line(turn.agent)}, {one_line(turn.session)[:8]} {turn.name}" if turn.agent else "the store"
         )
         yield Content.styled(
             crop(f"  {date(turn.time_ms, zone)}  {who}", width, glyphs.ellipsis), "$foreground"

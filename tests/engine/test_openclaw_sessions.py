@@ -1,0 +1,126 @@
+"""Recorded homes of OpenClaw 2026.9: each turn as the model server really saw it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memtui.engine.witness import list_sessions, replay_session
+from tests.conftest import tree_hash
+from tests.engine.openclaw_homes import NAMES, RecordedHome, unpack_home
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def home(
+    request: pytest.FixtureRequest, shared: Path, tmp_path_factory: pytest.TempPathFactory
+) -> RecordedHome:
+    return unpack_home(shared, request.param, tmp_path_factory.mktemp("home"))
+
+
+def every_turn(home: RecordedHome) -> Iterator[tuple[str, dict[str, Any]]]:
+    """(session, turn) of everything that the home holds."""
+    engine = home.engine()
+    for listed in list_sessions(home.environ, home.path, engine=engine):
+        replayed = replay_session(listed.file.id, home.environ, home.path, engine=engine)
+        assert len(replayed.turns) == listed.turns
+        assert not replayed.warnings
+        assert not listed.warnings
+        for turn in replayed.turns:
+            yield listed.file.id, turn.as_json()
+
+
+def same_question(found: str, asked: str) -> bool:
+    """A long question is cut in the record, with its length behind."""
+    head = asked.split("… (", maxsplit=1)[0]
+    return found == asked.strip() or (len(head) < len(asked) and found.startswith(head))
+
+
+def named_ids(details: Any) -> list[str]:
+    """The ids in what a tool gave back, in their order."""
+    if isinstance(details, list):
+        return [name for each in details for name in named_ids(each)]
+    if not isinstance(details, dict):
+        return []
+    own = [details[key] for key in ("id", "existingId") if isinstance(details.get(key), str)]
+    return own + [
+        name for key in ("memories", "candidates", "intent") for name in named_ids(details.get(key))
+    ]
+
+
+def test_every_turn_is_what_the_model_server_saw(home: RecordedHome) -> None:
+    before = tree_hash(home.path)
+    found = list(every_turn(home))
+    wanted = home.expected["turns"]
+    assert len(found) == len(wanted)
+    for turn in wanted:
+        [(session, told)] = [
+            (session, told)
+            for session, told in found
+            if same_question(told["question"], turn["question"]) and turn.get("sessionId") in (None, session)
+        ]
+        deleted = session in {
+            archive["session_id"]
+            for agent in home.expected["agents"].values()
+            for archive in agent["transcript_archives"]
+        }
+        if deleted:  # what was put before it went with the conversation
+            assert (told["memories"], told["active_memory"], told["evidence"]) == (None, None, "none")
+        else:
+            assert told["evidence"] == "sqlite"
+            ids = [home.known_id(line) for line in turn["injected"]]
+            assert [memory["id"] for memory in told["memories"]] == ids
+            active = [line for block in turn.get("active_memory", []) for line in block]
+            assert [line["line"] for line in told["active_memory"]] == active
+            intents = turn.get("standing_intents", [])
+            assert [line["line"] for line in told["standing_intents"]] == intents
+            silent = not (told["memories"] or told["active_memory"] or told["standing_intents"])
+            assert silent == turn["silent"]
+            assert [told["active_memory_note"]] == turn.get("active_memory_outcome", [None])
+        assert [(tool["name"], tool["ids"], tool["failed"]) for tool in told["tools"]] == [
+            (call["tool"], named_ids(call["details"]), call["is_error"]) for call in turn["memory_calls"]
+        ]
+        for tool, call in zip(told["tools"], turn["memory_calls"], strict=True):
+            if "args" in call:
+                assert tool["args"] == call["args"]
+        if "sender" in turn:
+            assert told["sender"]["id"] == str(turn["sender"])
+    assert tree_hash(home.path) == before
+
+
+def test_only_turns_of_persons_are_counted(home: RecordedHome) -> None:
+    listed = {each.file.id: each for each in list_sessions(home.environ, home.path)}
+    assert sum(each.turns for each in listed.values()) == len(home.expected["turns"])
+    windows = {
+        window["session_id"]
+        for agent in home.expected["agents"].values()
+        for window in agent["session_windows"]
+    }
+    archives = {
+        archive["session_id"]: archive["reason"]
+        for agent in home.expected["agents"].values()
+        for archive in agent["transcript_archives"]
+    }
+    assert set(listed) == windows | set(archives)  # a deleted conversation keeps its session id
+    assert {id: each.file.archived for id, each in listed.items() if each.file.archived} == archives
+    for prompt in home.expected["machine_prompts"]:
+        assert prompt["session_id"] in listed
+
+
+def test_what_a_sub_agent_got_is_known_though_no_person_asked(
+    shared: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    from memtui.engine.witness import reach_of
+
+    home = unpack_home(shared, "lancedb", tmp_path_factory.mktemp("home"))
+    engine = home.engine()
+    assert engine is not None
+    for prompt in home.expected["machine_prompts"]:
+        for line in prompt["injected"]:
+            reach = reach_of(engine, line["ids"][0], home.environ, home.path)
+            [turn] = [turn for turn in reach.turns if turn.session == prompt["session_id"]]
+            assert (turn.machine, turn.n) == ("subagent", -1)
+            assert json.dumps(reach.as_json())
