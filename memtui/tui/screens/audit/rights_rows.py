@@ -175,11 +175,11 @@ def _did_get(got: GotIndex, agent: str, scope: str | None, width: int, look: Loo
     found = got.by_scope.get((agent, scope), [])
     if not found:
         return [fact("did get", "no turn is known; what was not recorded is not here", width)]
-    turns = Counter((each.time_ms, each.session, each.name, each.evidence) for each in found)
+    turns = Counter((each.time_ms, each.session, each.n, each.name, each.evidence) for each in found)
     rows = [
         fact("did get", f"{counted(len(found), 'line')} in {counted(len(turns), 'turn')}, at least", width)
     ]
-    for (time_ms, session, name, evidence), lines in sorted(turns.items(), reverse=True)[:MOST_TURNS]:
+    for (time_ms, session, n, name, evidence), lines in sorted(turns.items(), reverse=True)[:MOST_TURNS]:
         more = f", {counted(lines, 'line')}" if lines > 1 else ""
         told = f"{moment(time_ms, look)}  {session[:8]} {name}  {EVIDENCE[evidence][1]}{more}"
         rows.append(
