@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import time
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
@@ -150,6 +151,18 @@ def test_the_words_of_a_finding_name_its_rows_cost_and_way_back(
     before = tree_hash(lock)
     assert "would fix D34: remove the lock" in said(lock, "--fix", "D34", "--dry-run")
     assert tree_hash(lock) == before
+
+
+def test_a_lock_from_the_future_is_found_and_can_be_broken(tmp_path: Path, run: Run) -> None:
+    planted.PLANTED["D34"][1](tmp_path / "store")
+    held = tmp_path / "store" / ".memory-write.lock.lock"
+    ahead = time.time() + 7 * 86_400
+    os.utime(held, (ahead, ahead))
+    code, said, _ = run("doctor", "--store", tmp_path / "store", "--fix", "D34", "--dry-run")
+    assert "in the future" in said
+    code, said, _ = run("doctor", "--store", tmp_path / "store", "--fix", "D34", "--yes")
+    assert code in (0, 1)
+    assert not held.exists()
 
 
 @pytest.mark.slow

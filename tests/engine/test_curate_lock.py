@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import subprocess
 import sys
 import threading
@@ -157,6 +158,88 @@ def test_what_a_killed_memtui_left_is_taken_over_at_once(tmp_path: Path) -> None
     clock = Clock()
     with FileLock(tmp_path, note=note, clock=clock, sleep=clock.sleep):
         assert clock.sleeps == []
+
+
+_TAKES_AND_LEAVES = """
+import os, sys, pathlib
+from memtui.engine.changes import owner_lock
+owner_lock.HEARTBEAT_S = 0.002
+folder = pathlib.Path(sys.argv[1])
+print("ready", flush=True)
+while True:
+    with owner_lock.FileLock(folder, note=folder / "journal.lock", sleep=lambda _: None):
+        for _ in range(3000):
+            pass
+"""
+
+
+@pytest.mark.slow
+def test_whenever_a_kill_comes_the_lock_it_leaves_is_known_for_our_own(tmp_path: Path) -> None:
+    rng = random.Random(28)
+    left = 0
+    for _ in range(60):
+        child = subprocess.Popen(
+            [sys.executable, "-c", _TAKES_AND_LEAVES, tmp_path], cwd=ROOT, stdout=subprocess.PIPE
+        )
+        assert child.stdout is not None
+        child.stdout.readline()
+        time.sleep(rng.random() * 0.02)
+        child.kill()
+        child.wait()
+        child.stdout.close()
+        left += (tmp_path / HELD).exists()
+        clock = Clock()
+        with FileLock(tmp_path, note=tmp_path / "journal.lock", clock=clock, sleep=clock.sleep):
+            assert clock.sleeps == []
+        assert {path.name for path in tmp_path.iterdir()} <= {TARGET, "journal.lock", "journal.lock.new"}
+    assert left > 5, "the loop did not meet what it is for"
+
+
+def test_the_lock_is_young_when_it_was_long_waited_for(tmp_path: Path) -> None:
+    held = held_by_another(tmp_path)
+    clock = Clock()
+
+    def sleep(seconds: float) -> None:
+        clock.sleep(seconds)
+        if sum(clock.sleeps) > 20:
+            held.rmdir()
+        else:
+            os.utime(held, (clock.now, clock.now))
+
+    with FileLock(tmp_path, clock=clock, sleep=sleep):
+        assert lock_state(tmp_path, clock.now).silent_s < 2
+
+
+def held_from_the_future(folder: Path, ahead_s: float) -> Path:
+    """A lock as a program with a wrong clock left it."""
+    held = folder / HELD
+    held.mkdir()
+    stamp = time.time() + ahead_s
+    os.utime(held, (stamp, stamp))
+    return held
+
+
+def test_a_lock_from_the_future_is_refused_with_what_breaks_it(tmp_path: Path) -> None:
+    held_from_the_future(tmp_path, 86_400)
+    clock = Clock()
+    state = lock_state(tmp_path, clock.now)
+    assert state.stale
+    assert state.misdated
+    with (
+        pytest.raises(RefusedError, match="silent for") as refused,
+        FileLock(tmp_path, clock=clock, sleep=clock.sleep),
+    ):
+        pass
+    assert "memtui doctor --fix D34 --yes" in refused.value.fix
+    with FileLock(tmp_path, remove_abandoned=True, clock=clock, sleep=clock.sleep):
+        pass
+    assert not (tmp_path / HELD).exists()
+
+
+def test_a_clock_that_is_a_little_ahead_is_no_wrong_date(tmp_path: Path) -> None:
+    held_from_the_future(tmp_path, 5)
+    state = lock_state(tmp_path, time.time())
+    assert not state.stale
 
 
 def test_a_folder_that_may_not_be_written_is_refused(tmp_path: Path) -> None:

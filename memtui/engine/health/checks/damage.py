@@ -20,10 +20,15 @@ def _stale_lock(patient: Patient) -> Seen | None:
     if patient.folder is None:
         return None
     state = lock_state(patient.folder, time.time())
-    if not state.held or state.silent_s < ABANDONED_S:
+    if not state.misdated and (not state.held or state.silent_s < ABANDONED_S):
         return None
+    said = (
+        f"is dated {time_span(state.ahead_s)} in the future, so no agent ever takes it for abandoned"
+        if state.misdated
+        else f"is there whose owner has been silent for {time_span(state.silent_s)}"
+    )
     return Seen(
-        f"a write lock is there whose owner has been silent for {time_span(state.silent_s)}",
+        f"a write lock {said}",
         1,
         files=(str(patient.folder / HELD),),
     )
