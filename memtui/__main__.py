@@ -11,8 +11,11 @@ def main(argv: list[str] | None = None) -> int:
     if arguments in (["--version"], ["-V"]):  # answered before anything else is imported
         from memtui import __version__
 
-        print(f"memtui {__version__}")  # noqa: T201
-        return 0
+        try:
+            print(f"memtui {__version__}", flush=True)  # noqa: T201
+            return 0
+        except OSError:  # said as every command says it
+            arguments = ["--version"]
     from memtui.cli.main import run
 
     return run(arguments)

@@ -6,6 +6,7 @@ import argparse
 
 from memtui.cli.open_store import app_options, wall_clock
 from memtui.cli.output import print_json, print_text
+from memtui.cli.terminal import require_terminal
 from memtui.demo_store import DEMO, demo_store
 
 
@@ -26,6 +27,7 @@ def run(args: argparse.Namespace) -> int:
     elif args.make_only:
         print_text(str(demo_store(wall_clock())))
     else:
+        require_terminal("memtui demo")
         from memtui.tui.app import run as run_app
 
         run_app(DEMO, **app_options(args))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from importlib import import_module
 from types import ModuleType
 
@@ -123,11 +122,16 @@ _BEFORE = ("--store", "--table", "--columns")
 """Options of every command, which may stand before its name, too."""
 
 
-def _command_of(arguments: list[str]) -> tuple[str | None, list[str]]:
-    """The command that is called, None for the app, and everything beside its name."""
+def _begins(arguments: list[str]) -> int:
     at = 0
     while at < len(arguments) and arguments[at].partition("=")[0] in _BEFORE:
         at += 1 if "=" in arguments[at] else 2
+    return at
+
+
+def _command_of(arguments: list[str]) -> tuple[str | None, list[str]]:
+    """The command that is called, None for the app, and everything beside its name."""
+    at = _begins(arguments)
     if at < len(arguments) and arguments[at] in COMMANDS:
         return arguments[at], [*arguments[:at], *arguments[at + 1 :]]
     return None, arguments
@@ -138,24 +142,32 @@ def run(arguments: list[str]) -> int:
     command, given = _command_of(arguments)
     if command in (None, "demo"):
         keep_keys()
-    args = parser_of(command).parse_args([_as_term(each) for each in given] if command == "ls" else given)
-    from memtui.cli.output import error
-    from memtui.engine import MemtuiError
+    from memtui.cli.outermost import fill_standard_streams, run_guarded
 
-    try:
-        if command is None:
-            return _app(args)
+    fill_standard_streams()
+    return run_guarded(lambda: _run(command, given), arguments)
+
+
+def _run(command: str | None, given: list[str]) -> int:
+    if command is not None:
+        args = parser_of(command).parse_args([_as_term(word) for word in given] if command == "ls" else given)
         code: int = _module(command).run(args)
         return code
-    except MemtuiError as failure:
-        error(failure)
-        return failure.exit_code
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except KeyboardInterrupt:
-        print("memtui: stopped", file=sys.stderr)
-        return 130
+    words = given[_begins(given) :]
+    if words and not words[0].startswith("-"):
+        _need_store(words[0])  # before its options are found unknown, too
+    args = parser_of(None).parse_args(given)
+    if args.target:
+        _need_store(args.target)
+    return _app(args)
+
+
+def _need_store(word: str) -> None:
+    """Raise UsageError where `word` names no command and no store."""
+    if not os.path.exists(os.path.expanduser(word)) and "://" not in word:
+        from memtui.cli.unknown_word import refuse_unless_store
+
+        refuse_unless_store(word, COMMANDS)
 
 
 def _app(args: argparse.Namespace) -> int:
@@ -165,6 +177,9 @@ def _app(args: argparse.Namespace) -> int:
         print(f"memtui {__version__}")
         return 0
     from memtui.cli.open_store import app_options
+    from memtui.cli.terminal import require_terminal
+
+    require_terminal("memtui")
     from memtui.tui.app import run as run_app
 
     run_app(args.store or args.target, **app_options(args), writable=args.rw, mouse=not args.no_mouse)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from memtui.__main__ import main
 from memtui.cli.main import COMMANDS
+from memtui.cli.outermost import UNEXPECTED
 
 OTHERWISE = {
     "demo",
@@ -59,7 +60,7 @@ class Called:
             for stream in (self.out, self.err)
             if (raw := _RAW.search(stream))
         ]
-        if "panicked at" in self.err or "Traceback" in self.err:
+        if "panicked at" in self.err or "Traceback" in self.err or UNEXPECTED in self.err:
             found.append(f"{line}: {self.err[-300:]}")
         return found
 

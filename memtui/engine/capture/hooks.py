@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import math
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
@@ -22,6 +21,7 @@ from memtui.engine.capture.recipes.pro.reflection import ErrorSignal, Reflected
 from memtui.engine.changes.write_access import ProcessLock
 from memtui.engine.clients.calls import Call, CallJournal, asked_of, masked
 from memtui.engine.core.errors import RefusedError, UsageError
+from memtui.engine.core.private_file import write_private
 from memtui.engine.core.text import unbroken
 from memtui.engine.documents.store_documents import consult_for
 
@@ -365,8 +365,4 @@ def write_kept(path: Path, live: Live, before: Mapping[str, Any]) -> None:
 
 
 def _replace(path: Path, state: Mapping[str, Any]) -> None:
-    text = json.dumps(state, ensure_ascii=True)
-    beside = path.with_name(f".{path.name}.{os.getpid()}.new")
-    with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
-        file.write(text)
-    beside.replace(path)
+    write_private(path, json.dumps(state, ensure_ascii=True))

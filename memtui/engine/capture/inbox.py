@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
@@ -18,6 +17,7 @@ from memtui.engine.catalog.types import ListQuery
 from memtui.engine.changes.forgetting import plan_forget
 from memtui.engine.changes.plan import plan_edit
 from memtui.engine.core.errors import MemtuiError, RefusedError, UsageError
+from memtui.engine.core.private_file import write_private
 from memtui.engine.core.text import counted, one_line
 
 if TYPE_CHECKING:
@@ -243,11 +243,7 @@ class Inbox:
             self._memory = value
             return
         try:
-            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            fresh = path.with_suffix(".new")
-            fresh.touch(0o600)
-            fresh.write_text(json.dumps(value, ensure_ascii=False), "utf-8")
-            os.replace(fresh, path)
+            write_private(path, json.dumps(value, ensure_ascii=False))
         except OSError as error:
             raise MemtuiError(
                 f"The inbox cannot be kept: {(error.strerror or str(error)).lower()}.",

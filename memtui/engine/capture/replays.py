@@ -100,15 +100,52 @@ def _is_recording(value: Any) -> bool:
 
 
 def read_prototypes(path: Path) -> list[NDArray[np.float32]]:
-    """The vectors of noise sentences that lie beside the recordings, none where there is no such file."""
-    import numpy as np
+    """The vectors of noise sentences that lie beside the recordings, none where there is no such file.
 
+    Raises UsageError for a vector that is no list of numbers.
+    """
     try:
         found = json.loads((path.parent / PROTOTYPES).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return []
     vectors = found.get("vectors") if isinstance(found, dict) else found
-    return [np.asarray(each, dtype=np.float32) for each in vectors] if isinstance(vectors, list) else []
+    if not isinstance(vectors, list):
+        return []
+    return [_vector(value, f"Prototype {at} of {PROTOTYPES}") for at, value in enumerate(vectors, 1)]
+
+
+def _vector(value: Any, what: str) -> NDArray[np.float32]:
+    """Return a list of finite numbers as a vector; UsageError, which names `what` it is of, for anything else."""
+    import numpy as np
+
+    try:
+        numbers = isinstance(value, list) and not any(isinstance(each, bool | str) for each in value)
+        vector = np.asarray(value, dtype=np.float32) if numbers else None
+    except (TypeError, ValueError, OverflowError):
+        vector = None
+    if vector is None or vector.ndim != 1 or not len(vector) or not np.isfinite(vector).all():
+        raise UsageError(
+            f"{what} has a vector that is no list of finite numbers.", fix="Record the conversation again."
+        )
+    return vector
+
+
+def _embeddings(recording: Mapping[str, Any]) -> dict[str, NDArray[np.float32]]:
+    """Return the recorded vectors by text, all of one length. Raises UsageError for odd ones."""
+    recorded = recording.get("embeddings") or {}
+    if not isinstance(recorded, Mapping):
+        raise UsageError(
+            "The embeddings of a recording are a mapping from text to vector.",
+            fix="Record the conversation again.",
+        )
+    vectors = {text: _vector(value, f"The text {text[:40]!r}") for text, value in recorded.items()}
+    lengths = sorted({len(vector) for vector in vectors.values()})
+    if len(lengths) > 1:
+        raise UsageError(
+            f"The embeddings of a recording have {' and '.join(map(str, lengths))} dimensions; one number is right.",
+            fix="Record the conversation again.",
+        )
+    return vectors
 
 
 def replay(
@@ -119,19 +156,25 @@ def replay(
 ) -> dict[str, Any]:
     """Play a recording and return what it leaves: rows, files, and of each step its trace, queues and answer.
 
-    `config` replaces the recording's own settings key by key. Only inputs of the recording are read.
+    `config` replaces the recording's own settings key by key. Only inputs of the recording are read. Raises UsageError
+    for one whose values have a form that cannot be played.
     """
     with tempfile.TemporaryDirectory(prefix="memtui-replay-", ignore_cleanup_errors=True) as folder:
-        return RecordingReplay(recording, config or {}, prototypes, Path(folder)).run()
+        try:
+            return RecordingReplay(recording, config or {}, prototypes, Path(folder)).run()
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+            raise UsageError(  # a recording is written by any program, and has hundreds of fields
+                f"The recording {recording.get('id') or '(no id)'} holds a value of a form that no step can play.",
+                fix="Record the conversation again, or correct the value.",
+                details=f"{type(error).__name__}: {error}",
+            ) from error
 
 
 class _Vectors:
     """The recorded vectors by text, and the texts whose embedding fails just now."""
 
-    def __init__(self, recorded: Mapping[str, Sequence[float]], dims: int) -> None:
-        import numpy as np
-
-        self._by_text = {text: np.asarray(vector, dtype=np.float32) for text, vector in recorded.items()}
+    def __init__(self, recorded: dict[str, NDArray[np.float32]], dims: int) -> None:
+        self._by_text = recorded
         self.dims = len(next(iter(recorded.values()))) if recorded else dims
         self.failing: frozenset[str] = frozenset()
         self._texts: dict[bytes, list[str]] = {}
@@ -176,7 +219,7 @@ class RecordingReplay:
         self.recording, self.root, self.given = recording, folder, config
         stored = (each.get("vector") for each in recording.get("rows_before") or [])
         dims = next((len(each) for each in stored if isinstance(each, list)), DIMS)
-        self.vectors = _Vectors(recording.get("embeddings") or {}, dims)
+        self.vectors = _Vectors(_embeddings(recording), dims)
         self.settings = {"extractMinMessages": MIN_MESSAGES, **(recording.get("config") or {}), **config}
         self.before_files = dict(recording.get("files_before") or {})
         self.made = 0

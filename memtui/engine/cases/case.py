@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from memtui.engine.core.errors import MemtuiError, UsageError
+from memtui.engine.core.private_file import write_private
 from memtui.engine.demo.content import questions
 from memtui.engine.demo.rows import memory_id
 from memtui.engine.recall.request import UNSET
@@ -316,13 +316,10 @@ class CaseBook:
         return found[0]
 
     def _write(self, cases: tuple[Case, ...]) -> None:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
         text = json.dumps(
             {"version": VERSION, "cases": [case.as_json() for case in cases]}, ensure_ascii=False, indent=1
         )
-        beside = self.path.with_name(f"{self.path.name}.{os.getpid()}.new")
-        beside.write_text(text + "\n", encoding="utf-8")
-        os.replace(beside, self.path)
+        write_private(self.path, text + "\n")
 
 
 # The demo store's telling questions as cases.

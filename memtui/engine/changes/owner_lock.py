@@ -19,6 +19,7 @@ from pathlib import Path
 from types import TracebackType
 
 from memtui.engine.core.errors import MemtuiError, RefusedError
+from memtui.engine.core.private_file import write_private
 from memtui.engine.core.text import time_span
 
 TARGET = ".memory-write.lock"
@@ -273,7 +274,8 @@ class FileLock:
     def _touch(self, directory: Path, known: int) -> None:
         """Date `directory` anew, and keep the time as the file system gives it back; `known` stays in the note."""
         now = self._now_ns()
-        self._write_note(known, now)
+        with contextlib.suppress(OSError):  # a full disk of the note's is no reason to lose the lock
+            self._write_note(known, now)
         os.utime(directory, ns=(now, now))
         self._stamp = directory.stat().st_mtime_ns
 
@@ -285,16 +287,8 @@ class FileLock:
         return self._folder / f"{TARGET}.{stamp}"
 
     def _write_note(self, *stamps: int) -> None:
-        if self._note is None:
-            return
-        fresh = self._note.with_name(f"{self._note.name}.new")
-        fresh.unlink(missing_ok=True)
-        handle = os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-        try:
-            os.write(handle, " ".join(map(str, stamps)).encode("ascii"))
-        finally:
-            os.close(handle)
-        os.replace(fresh, self._note)
+        if self._note is not None:
+            write_private(self._note, " ".join(map(str, stamps)))
 
     def _noted(self) -> frozenset[int]:
         """Return the dates that a lock of ours may have: the last one that was made, and one about to be made."""

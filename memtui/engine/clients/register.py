@@ -6,7 +6,6 @@ import fcntl
 import hashlib
 import hmac
 import json
-import os
 import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from memtui.engine.core.errors import UsageError
+from memtui.engine.core.private_file import write_private
 
 PREFIX = "memtui_"
 
@@ -124,10 +124,7 @@ class ClientRegister:
             clients = {each.name: each for each in self.all()}
             yield clients
             listed = [asdict(clients[name]) for name in sorted(clients)]
-            beside = self.path.with_name(f".{self.path.name}.new")
-            with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
-                json.dump({"clients": listed}, file, indent=1)
-            beside.replace(self.path)
+            write_private(self.path, json.dumps({"clients": listed}, indent=1))
 
 
 def hash_of(token: str) -> str:

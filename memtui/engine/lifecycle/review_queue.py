@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from math import prod
@@ -15,6 +14,7 @@ import numpy as np
 from memtui.engine.core.content_rules import instruction_like, noise_rule
 from memtui.engine.core.errors import MemtuiError
 from memtui.engine.core.memory import TIERS
+from memtui.engine.core.private_file import write_private
 from memtui.engine.core.secrets import find_secrets
 from memtui.engine.core.text import counted, day, days_between, one_line
 from memtui.engine.lifecycle.crossings import Forecast
@@ -398,16 +398,13 @@ class ReviewProgress:
         self._write({key: each for key, each in self.decisions().items() if key != memory})
 
     def _write(self, decisions: Mapping[str, Decision]) -> None:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
         document = {
             "version": VERSION,
             "decisions": {
                 key: {"settlement": each.settlement, "at_ms": each.at_ms} for key, each in decisions.items()
             },
         }
-        beside = self.path.with_name(f"{self.path.name}.{os.getpid()}.new")
-        beside.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
-        os.replace(beside, self.path)
+        write_private(self.path, json.dumps(document, indent=1) + "\n")
 
 
 def settled_lately(decisions: Mapping[str, Decision], now_ms: int) -> int:

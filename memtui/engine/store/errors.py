@@ -6,7 +6,13 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from memtui.engine.core.errors import DamagedStoreError, MemtuiError, RefusedError, StoreNotFoundError
+from memtui.engine.core.errors import (
+    DamagedStoreError,
+    MemtuiError,
+    RefusedError,
+    StoreNotFoundError,
+    UsageError,
+)
 from memtui.engine.store.locate import RESTORE
 from memtui.engine.store.service_errors import explain_service, refuse_page_at
 
@@ -94,6 +100,14 @@ def explain(error: BaseException, where: str, newest: str = "") -> MemtuiError:
             f"{where} may not be read by this user.", fix="Check the rights of the folder.", details=text
         )
     return MemtuiError(f"{where} could not be read: {_first_line(text)}.", details=text)
+
+
+def need_version_number(version: int | None) -> None:
+    """Raise UsageError for what cannot be the number of a version: the engine counts from 1 in 64 bits."""
+    if version is not None and not 0 < version < 2**63:
+        raise UsageError(
+            f"{version} is no version of a table: versions are counted from 1.", fix="See: memtui versions."
+        )
 
 
 def _first_line(text: str) -> str:

@@ -13,7 +13,7 @@ from memtui.engine.core.errors import MemtuiError, RefusedError, StoreNotFoundEr
 from memtui.engine.dialects.base import Dialect
 from memtui.engine.dialects.generic import generic
 from memtui.engine.dialects.registry import detect
-from memtui.engine.store.errors import explained
+from memtui.engine.store.errors import explained, need_version_number
 from memtui.engine.store.index_status import FtsStatus
 from memtui.engine.store.locate import TableLocation
 from memtui.engine.store.service_errors import note_endpoint, refuse_web_page
@@ -193,11 +193,12 @@ class Store:
         return True
 
     def pin(self, version: int | None = None) -> Snapshot:
-        """The table at `version` (None: the pinned one); raises when that version was cleaned away."""
+        """The table at `version` (None: the pinned one); raises when that version was cleaned away, or never was."""
         with self._lock:
             for pin in (self._pin, self._old):
                 if pin and version in (None, pin.version):
                     return pin
+        need_version_number(version)
         with explained(self.where):
             table = self._connection.open_table(self.table_name, version=version)
             schema = table.schema

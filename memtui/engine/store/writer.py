@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from memtui.engine.core.errors import MemtuiError
 from memtui.engine.store import sql
-from memtui.engine.store.errors import explained, writing
+from memtui.engine.store.errors import explained, need_version_number, writing
 from memtui.engine.store.index_status import fts_status
 from memtui.engine.store.snapshot import Snapshot
 
@@ -103,6 +103,7 @@ class Writer:
 
     def at(self, version: int) -> Snapshot:
         """The table at an earlier version, for reading."""
+        need_version_number(version)
         with explained(self.where):
             table = self._connection.open_table(self._place.table, version=version)
         return Snapshot(table, self.dialect, self.where)
