@@ -144,7 +144,7 @@ def _of_system(failure: OSError) -> MemtuiError:
     if isinstance(failure, PermissionError):
         return MemtuiError(
             f"{place or 'A file'} may not be read or written by this user: {why}.",
-            fix=f"Check the permissions. {_LOOK}",
+            fix=f"Check who may use it. {_LOOK}",
         )
     return MemtuiError(f"{place + ': ' if place else ''}{why}.", fix=_LOOK)
 
