@@ -102,7 +102,9 @@ def _closed() -> TextIO:
 def _need_text(arguments: Sequence[str]) -> None:
     """Raise UsageError for an argument that is no UTF-8, unless it is the name of a file that is there."""
     for given in arguments:
-        undecoded = any("\udc80" <= char <= "\udcff" for char in given)  # as Python keeps a byte of an argument
+        undecoded = any(
+            "\udc80" <= char <= "\udcff" for char in given
+        )  # as Python keeps a byte of an argument
         if undecoded and not any(os.path.exists(path) for path in (given, given.partition("=")[2]) if path):
             raise UsageError(
                 f"The argument {_short(given)} is not valid UTF-8.",
