@@ -354,7 +354,10 @@ def _whole(args: argparse.Namespace, engine: Engine, number: int) -> int:
     print_text(f"the table is as at v{number}; receipt: journal entry {receipt.entry}")
     if receipt.sentence:
         print_text(receipt.sentence)
-    print_text(f"go back with: memtui versions restore {receipt.version_before} --yes")
+    print_text(
+        f"take it back with: memtui undo {receipt.entry}, or versions and indexes and all with:"
+        f" memtui versions restore {receipt.version_before} --yes"
+    )
     return 0
 
 

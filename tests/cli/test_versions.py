@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import lancedb
 import pytest
@@ -84,6 +85,33 @@ def test_a_whole_restore_says_what_goes_and_keeps_the_words(tmp_path: Path) -> N
     assert code == 0, errors
     assert found["receipt"]["answers"] is None
     assert gone not in _ids(store)
+
+
+def test_a_whole_restore_is_what_a_plain_undo_takes_back(tmp_path: Path) -> None:
+    store = planted.sound(tmp_path / "store")
+    on = ("--store", str(store))
+    before = _ids(store)
+    edited, deleted = sorted(before)[:2]
+    first = lancedb.connect(store).open_table("memories").version
+    assert memtui(tmp_path, "edit", edited, "--set", "importance=0.11", "--yes", *on)[0] == 0
+    assert memtui(tmp_path, "forget", deleted, "--hard", "--yes", *on)[0] == 0
+    there = tree_rows(store)
+    assert memtui(tmp_path, "versions", "restore", str(first), "--yes", *on)[0] == 0
+    assert _ids(store) == before
+    code, _, errors = memtui(tmp_path, "undo", "--yes", *on)
+    assert code == 0, errors
+    assert tree_rows(store) == there
+    code, _, errors = memtui(tmp_path, "undo", "--redo", "--yes", *on)
+    assert code == 0, errors
+    assert _ids(store) == before
+    assert memtui(tmp_path, "undo", "--yes", *on)[0] == 0
+    assert memtui(tmp_path, "undo", "--yes", *on)[0] == 0, "the deletion before it is next"
+    assert deleted in _ids(store)
+
+
+def tree_rows(store: Path) -> list[dict[str, Any]]:
+    rows = lancedb.connect(store).open_table("memories").to_arrow().to_pylist()
+    return sorted(rows, key=lambda row: row["id"])
 
 
 @pytest.mark.slow

@@ -13,6 +13,7 @@ from memtui.engine.changes.change_set import CLEAN, MAINTAIN, PIN, ChangeSet, Ou
 from memtui.engine.changes.files_beside import edits_in, files_written, prepare_files
 from memtui.engine.changes.journal import INTENDED, LEFT, JournalEntry
 from memtui.engine.changes.reverse import files_of, plan_shift
+from memtui.engine.changes.undo_restore import is_whole_restore, plan_undo_of_restore
 from memtui.engine.changes.version_tags import tags_in, write_tags
 from memtui.engine.core.errors import RefusedError
 
@@ -188,7 +189,12 @@ def plan_undo(engine: Engine, number: int | None = None, *, forced: Collection[s
         applied = journal.entries(states=("applied",))
         # A copy of a version is taken away only by its number: it is no change of the store.
         entry = next(
-            (each for each in applied if each.action not in (*REVERSALS, CLEAN, MAINTAIN, PIN)), None
+            (
+                each
+                for each in applied
+                if each.action not in (*REVERSALS, CLEAN, MAINTAIN, PIN) or is_whole_restore(each)
+            ),
+            None,
         )
         if entry is None:
             raise RefusedError("There is nothing to undo.", fix="See what was changed with: memtui journal.")
@@ -200,7 +206,9 @@ def plan_undo(engine: Engine, number: int | None = None, *, forced: Collection[s
         raise RefusedError(
             f"Entry {entry.entry} removed history: that cannot be taken back.", fix="Nothing was changed."
         )
-    if entry.action == MAINTAIN:
+    if is_whole_restore(entry) and entry.state == "applied":
+        return plan_undo_of_restore(entry, writer, forced=forced)
+    if entry.action == MAINTAIN and entry.state == "applied":
         raise RefusedError(
             f"Entry {entry.entry} changed no memory, only how the table is kept: there is nothing to take back.",
             fix=f"The table as it was: memtui versions restore {entry.version_before}, while that version lives.",

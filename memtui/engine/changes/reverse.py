@@ -50,6 +50,20 @@ def plan_shift(
     images = journal.images(entry.entry)
     if only is not None:
         images = RowImages(*(_only(table, only) for table in (images.before, images.after, images.added)))
+    return shift_rows(entry, images, writer, side, action=action, forced=forced, only=only)
+
+
+def shift_rows(
+    entry: JournalEntry,
+    images: RowImages,
+    writer: Writer,
+    side: Side,
+    *,
+    action: str,
+    forced: Collection[str] = (),
+    only: Collection[str] | None = None,
+) -> ChangeSet:
+    """Plan what `plan_shift` plans, from rows that the caller has read."""
     version = writer.newest()
     ids = [
         each

@@ -114,6 +114,7 @@ def maintain(
     go into the receipt. Raises RefusedError, MemtuiError.
     """
     from memtui.engine.changes.journal import RowImages
+    from memtui.engine.changes.undo_restore import RESTORED
     from memtui.engine.store.maintenance import TableMaintainer
 
     applier.access.require(confirmed=confirmed)
@@ -144,6 +145,8 @@ def maintain(
         None, steps, before, after, names, table.index_names(), table.count(), taken, answers
     )
     title = "; ".join(each.title for each in steps)
+    target = next((step.about for step in steps if step.step == "restore"), None)
+    restored = {} if target is None else {RESTORED: target}
     entry = applier.journal.intend(
         time_ms=applier.now(),
         action=MAINTAIN,
@@ -151,7 +154,7 @@ def maintain(
         changes=(),
         images=RowImages(None, None, None),
         version_before=before,
-        detail={"receipt": receipt.as_json()},
+        detail={"receipt": receipt.as_json(), **restored},
         done=after,
     )
     return replace(receipt, entry=entry)
