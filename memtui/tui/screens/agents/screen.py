@@ -46,7 +46,7 @@ POLL_S = 1.0
 
 _TITLES: dict[View, tuple[str, str, str]] = {
     "live": ("Live", "Who is here", "Call"),
-    "rights": ("PlannedRights", "What they did", "Rights of one"),
+    "rights": ("Permissions", "What they did", "Rights of one"),
     "documents": ("Scopes", "Documents", "Working set"),
     "to-dos": ("To-dos", "Guardrails", "To-do"),
 }

@@ -147,7 +147,7 @@ class PromptBlockDialog(QuickModal[None]):
         head = headline(self.found, host(self).glyphs) if self.found is not None else Content()
         narrow = self.app.size.width < 100
         self.query_one(Panel).headline(
-            what="PromptBlockDialog" if narrow else None,
+            what="Injected block" if narrow else None,
             which=head,
             where=where + "{injected.copy} copy   {injected.close} close",
         )

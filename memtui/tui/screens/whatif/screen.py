@@ -101,7 +101,7 @@ class WhatIfScreen(BaseScreen):
             Panel(SettingRows(partial(self._build, "sliders")), title="What if", id="sliders"),
             Panel(TextLines(), title="Setting", id="about"),
             Panel(BuiltRows(partial(self._build, "list")), title="Results", id="list"),
-            Panel(Breakdown(), title="ScoreReasons", id="why"),
+            Panel(Breakdown(), title="Score", id="why"),
             arrange=self._arrange,
         )
 
