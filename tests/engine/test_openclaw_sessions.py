@@ -124,3 +124,13 @@ def test_what_a_sub_agent_got_is_known_though_no_person_asked(
             [turn] = [turn for turn in reach.turns if turn.session == prompt["session_id"]]
             assert (turn.machine, turn.n) == ("subagent", -1)
             assert json.dumps(reach.as_json())
+
+
+def test_the_list_says_what_a_replay_says(home: RecordedHome) -> None:
+    """The list reads no texts of a database; what it counts is what reading whole gives."""
+    listed = {each.file.id: each for each in list_sessions(home.environ, home.path)}
+    for session, found in listed.items():
+        replayed = replay_session(session, home.environ, home.path)
+        assert [turn.turn.time_ms for turn in replayed.turns][:1] in ([], [found.started_ms])
+        assert (len(replayed.turns), replayed.evidence) == (found.turns, found.evidence)
+        assert sum(turn.evidence != "none" for turn in replayed.turns) == found.evident

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from memtui.engine.core.progress import CancelToken
 from memtui.engine.witness.injections import InjectionEvent
-from memtui.engine.witness.replay import HOOK_MS, read_turns
+from memtui.engine.witness.replay import HOOK_MS, outline_turns
 
 if TYPE_CHECKING:
     from memtui.engine.witness.session import SessionFile
@@ -31,6 +31,9 @@ class EventAskers:
     events: Sequence[InjectionEvent]
     asked: dict[int, list[tuple[int, Path, str]]] = field(default_factory=dict)
     """By the event's moment: (time of the message, file, session)."""
+    near: dict[tuple[Path, str], list[InjectionEvent]] = field(default_factory=dict)
+    """By file and session, the events that one of its messages comes shortly before, in order."""
+    looked_at: set[tuple[Path, str]] = field(default_factory=set)
 
     def of(self, file: SessionFile) -> list[InjectionEvent]:
         """The events that may be of this session: without those that another session's later message comes before.
@@ -38,7 +41,9 @@ class EventAskers:
         An event that an earlier message of another session may have caused names that session.
         """
         out = []
-        for event in self.events:
+        key = (file.path, file.id)
+        events = self.events if key not in self.looked_at else self.near.get(key, ())
+        for event in events:
             near = self.asked.get(event.time_ms, ())
             mine = [time for time, path, session in near if (path, session) == (file.path, file.id)]
             theirs = [
@@ -62,12 +67,15 @@ def read_askers(
     if not events or len(files) < 2:
         return found
     moments = [event.time_ms for event in events]
-    for file in files:
-        if file.form == "jsonl" and file.modified_ms + _CLOCK_MS < moments[0]:
-            continue
-        turns, _ = read_turns(file, environ, cancel)
+    late = [file for file in files if file.form != "jsonl" or file.modified_ms + _CLOCK_MS >= moments[0]]
+    for file, turns, _ in outline_turns(late, environ, cancel):
+        key = (file.path, file.id)
+        found.looked_at.add(key)
+        near: set[int] = set()
         for turn in turns:
             first, last = bisect_left(moments, turn.time_ms), bisect_right(moments, turn.time_ms + HOOK_MS)
-            for moment in moments[first:last] if turn.time_ms else ():
-                found.asked.setdefault(moment, []).append((turn.time_ms, file.path, file.id))
+            for at in range(first, last) if turn.time_ms else ():
+                near.add(at)
+                found.asked.setdefault(moments[at], []).append((turn.time_ms, file.path, file.id))
+        found.near[key] = [events[at] for at in sorted(near)]
     return found

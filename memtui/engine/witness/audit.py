@@ -16,6 +16,7 @@ from memtui.engine.witness.replay import (
     ReplayedSession,
     evidence_of,
     join_events,
+    outline_turns,
     read_turns,
     replay_turns,
     strongest,
@@ -123,12 +124,9 @@ def list_sessions(
     every = files if agent is None or not events else find_sessions(environ, cwd)
     askers = read_askers(every, environ, events, cancel)
     out = []
-    for done, file in enumerate(files):
+    for done, (file, turns, warnings) in enumerate(outline_turns(files, environ, cancel)):
         if on_progress is not None:
             on_progress(Progress("reading sessions", done, len(files), "sessions"))
-        if cancel is not None:
-            cancel.check()
-        turns, warnings = read_turns(file, environ, cancel)
         persons = [turn for turn in turns if not turn.machine]
         times = [turn.time_ms for turn in turns if turn.time_ms]
         ended = max(times, default=file.modified_ms)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,11 +10,12 @@ from memtui.engine.core.errors import MemtuiError
 from memtui.engine.core.progress import CancelToken
 from memtui.engine.core.secrets import mask
 from memtui.engine.witness.formats import read_session
+from memtui.engine.witness.formats.outline import outline_records
 from memtui.engine.witness.injections import InjectionEvent
 from memtui.engine.witness.matching import Injected, Matcher, use_in
 from memtui.engine.witness.prompt_block import OtherLine
 from memtui.engine.witness.session import SessionFile, ToolCall
-from memtui.engine.witness.turns import STRONGEST, Evidence, Turn, turns_of, turns_of_prompts
+from memtui.engine.witness.turns import STRONGEST, Evidence, Turn, outline_of, turns_of, turns_of_prompts
 
 if TYPE_CHECKING:
     from memtui.engine.store.table import Store
@@ -120,6 +121,24 @@ def read_turns(
         turns = turns_of_prompts(record)
         record.warnings.append("the transcript has no messages: the turns are those of the recorder")
     return turns, record.warnings
+
+
+def outline_turns(
+    files: Sequence[SessionFile], environ: Mapping[str, str], cancel: CancelToken | None = None
+) -> Iterator[tuple[SessionFile, list[Turn], list[str]]]:
+    """Each session with its turns and what could not be read. A turn says when, who, and by which evidence.
+
+    The texts are only there where a session's files had to be read whole.
+    """
+    outlined = outline_records(files, environ, cancel)
+    for file in files:
+        if cancel is not None:
+            cancel.check()
+        record = outlined.get((file.path, file.id))
+        if record is None:
+            yield file, *read_turns(file, environ, cancel)
+        else:
+            yield file, outline_of(record), record.warnings
 
 
 def replay_turns(

@@ -188,6 +188,20 @@ def turns_of(record: SessionRecord) -> list[Turn]:
     return _numbered(turns)
 
 
+def outline_of(record: SessionRecord) -> list[Turn]:
+    """The turns of a record that holds no texts: their times, who asked, and whether their run was recorded."""
+    users = [entry for entry in record.entries if entry.kind == "user"]
+    runs = _runs(record.entries, users, record.prompts)
+    recorded = {prompt.run for prompt in record.prompts}
+    turns = []
+    for entry in users:
+        run = runs.get(id(entry), "")
+        turn = Turn(0, entry.time_ms, entry.id, "", "sqlite" if run in recorded else "none", run=run)
+        turn.machine, turn.sender = entry.machine or _asked_by(record, entry), entry.sender
+        turns.append(turn)
+    return _numbered(turns)
+
+
 def turns_of_prompts(record: SessionRecord) -> list[Turn]:
     """The turns of a session whose transcript is gone, from what its recorder kept."""
     turns = []

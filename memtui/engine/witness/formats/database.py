@@ -70,6 +70,14 @@ def schema_of(db: sqlite3.Connection) -> int:
     return int(db.execute("PRAGMA user_version").fetchone()[0])
 
 
+def schema_warnings(db: sqlite3.Connection, path: Path) -> list[str]:
+    """The sentence for a database of a newer host than any that is known."""
+    schema = schema_of(db)
+    if schema <= KNOWN_SCHEMA:
+        return []
+    return [f"{path.name} is of schema {schema}, newer than {KNOWN_SCHEMA}: it is read as far as it goes"]
+
+
 def sessions_in(db: sqlite3.Connection, table: str) -> set[str]:
     """The sessions that have rows in a table: one look into its index for each, however many rows they have."""
     if "session_id" not in column_names(db, table):

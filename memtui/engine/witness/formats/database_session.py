@@ -19,9 +19,8 @@ from memtui.engine.witness.formats.database import (
     ARCHIVES,
     COLD,
     EVENTS,
-    KNOWN_SCHEMA,
     RECORDED,
-    schema_of,
+    schema_warnings,
 )
 from memtui.engine.witness.formats.lines import read_values
 from memtui.engine.witness.formats.transcript import PACKED, read_trajectory
@@ -62,14 +61,6 @@ def read(file: SessionFile, environ: Mapping[str, str], cancel: CancelToken | No
     return record
 
 
-def schema_warnings(db: sqlite3.Connection, path: Path) -> list[str]:
-    """The sentence for a database of a newer host than any that is known."""
-    schema = schema_of(db)
-    if schema <= KNOWN_SCHEMA:
-        return []
-    return [f"{path.name} is of schema {schema}, newer than {KNOWN_SCHEMA}: it is read as far as it goes"]
-
-
 def _read_live(db: sqlite3.Connection, record: SessionRecord, cancel: CancelToken | None) -> None:
     session = record.file.id
     columns = column_names(db, EVENTS)
@@ -80,7 +71,8 @@ def _read_live(db: sqlite3.Connection, record: SessionRecord, cancel: CancelToke
             entry = entry_of(_loaded(raw, packed, size), created)
         except (ValueError, TypeError, RecursionError) as error:
             bad.append(str(error) if packed is not None else "it is no JSON")
-            entry = _from_navigation(navigation, created)
+            told = entry_of_navigation(navigation, created)
+            entry = None if told is None else replace(told, lost=True)
         if entry is not None:
             record.add(entry)
             if isinstance(seq, int):
@@ -123,14 +115,20 @@ def _loaded(raw: Any, packed: Any, size: Any) -> Any:
     return json.loads(raw)
 
 
-def _from_navigation(navigation: Any, created: int) -> Entry | None:
-    """What the row's own index says of an event whose text is lost: who said it, in which run, after what."""
+def entry_of_navigation(navigation: Any, created: int) -> Entry | None:
+    """What a row's own index says of its event without the text: who said it, when, in which run, after what."""
     try:
         value = json.loads(navigation)
     except (ValueError, TypeError, RecursionError):
         return None
-    entry = entry_of(value.get("navigation"), created) if isinstance(value, Mapping) else None
-    return None if entry is None else replace(entry, lost=True)
+    event = value.get("navigation") if isinstance(value, Mapping) else None
+    if not isinstance(event, Mapping):
+        return None
+    model = value.get("model")
+    said = model.get("message") if isinstance(model, Mapping) else None
+    if isinstance(said, Mapping) and isinstance(event.get("message"), Mapping):
+        event = {**event, "message": {"timestamp": said.get("timestamp"), **event["message"]}}
+    return entry_of(event, created)
 
 
 def _active_order(db: sqlite3.Connection, session: str, newest: int) -> list[int]:
