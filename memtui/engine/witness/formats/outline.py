@@ -18,7 +18,7 @@ from typing import Any
 from memtui.engine.core.progress import CancelToken
 from memtui.engine.core.sqlite_file import column_names, open_unchanged
 from memtui.engine.witness.formats.database import EVENTS, FORM, RECORDED, schema_warnings, sessions_in
-from memtui.engine.witness.formats.database_session import entry_of_navigation
+from memtui.engine.witness.formats.database_events import entry_of_navigation
 from memtui.engine.witness.prompt_block import TAG
 from memtui.engine.witness.session import (
     Entry,

@@ -87,6 +87,11 @@ def read(file: SessionFile, environ: Mapping[str, str], cancel: CancelToken | No
     return record
 
 
+def read_lines(path: Path, warnings: list[str], cancel: CancelToken | None = None) -> Iterator[Any]:
+    """The values of a transcript's lines, packed or not; what cannot be read is told in `warnings`."""
+    return (value for _, value in _values(path, warnings, cancel))
+
+
 def read_trajectory(
     record: SessionRecord,
     folder: Path,
