@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from memtui.engine.witness import list_sessions, replay_session
@@ -134,3 +137,33 @@ def test_the_list_says_what_a_replay_says(home: RecordedHome) -> None:
         assert [turn.turn.time_ms for turn in replayed.turns][:1] in ([], [found.started_ms])
         assert (len(replayed.turns), replayed.evidence) == (found.turns, found.evidence)
         assert sum(turn.evidence != "none" for turn in replayed.turns) == found.evident
+
+
+def test_a_name_in_a_compressed_message_or_an_archive_is_found(shared: Path, tmp_path: Path) -> None:
+    """Who forgets a name is told of every file that holds it, also where its bytes do not show it."""
+    from memtui.engine.witness import stays_elsewhere
+
+    home = unpack_home(shared, "lancedb", tmp_path)
+    (own := tmp_path / "own").mkdir()
+    database = home.path / ".openclaw" / "agents" / "main" / "agent" / "openclaw-agent.sqlite"
+    text = json.dumps({"type": "message", "message": {"role": "user", "content": "Call Ines Okafor. " * 90}})
+    packed = pa.compress(text.encode(), codec="zstd", asbytes=True)
+    with closing(sqlite3.connect(database)) as db:
+        db.execute("PRAGMA writable_schema = 1")  # the table's own checks ask for functions of a newer SQLite
+        db.execute("UPDATE sqlite_master SET sql = replace(sql, 'octet_length', 'length')")
+        db.commit()
+    with closing(sqlite3.connect(database)) as db:
+        db.execute("PRAGMA ignore_check_constraints = 1")
+        session = db.execute("SELECT session_id FROM session_windows").fetchone()[0]
+        row = (session, 5000, 1, packed, len(text.encode()), "{}")
+        db.execute(
+            "INSERT INTO transcript_events (session_id, seq, created_at, event_zstd, event_utf8_bytes, navigation_json)"
+            " VALUES (?, ?, ?, ?, ?, ?)",
+            row,
+        )
+        db.commit()
+    assert b"Ines Okafor" not in database.read_bytes()
+    assert database.name in stays_elsewhere("Ines Okafor", home.environ, home.path, own)[0]
+    archived = stays_elsewhere("a throwaway talk", home.environ, home.path, own)[0]
+    assert ".jsonl.deleted." in archived
+    assert "No session file" in stays_elsewhere("Nobody Neverheard", home.environ, home.path, own)[0]

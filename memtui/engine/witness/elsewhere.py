@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from memtui.engine.catalog.types import ListQuery
 from memtui.engine.core.errors import UsageError
 from memtui.engine.core.text import counted
 from memtui.engine.witness.find import find_sessions
+from memtui.engine.witness.session_copies import file_holds, session_paths
 
 if TYPE_CHECKING:
     from memtui.engine.catalog.similar import Neighbour
@@ -103,7 +105,7 @@ def stays_elsewhere(
     `own` is memtui's state folder; its journal of changes is left out, it is what a forget itself sees to. A file
     is read whole and holds the name where its bytes do, in any case of ASCII letters.
     """
-    sessions = _holding(dict.fromkeys(file.path for file in find_sessions(environ, cwd)), name, cancel)
+    sessions = _holding(session_paths(find_sessions(environ, cwd)), name, cancel)
     ours = [each for each in sorted(own.rglob("*")) if each.is_file() and "curate" not in each.parts]
     ours = _holding(ours, name, cancel)
     what = "of memtui's own (questions, cases, filters)"
@@ -116,19 +118,12 @@ def stays_elsewhere(
     return found
 
 
-def _holding(
-    files: Sequence[Path] | Mapping[Path, None], name: str, cancel: CancelToken | None
-) -> list[Path]:
-    needle, out = name.casefold().encode(), []
-    for path in files:
-        if cancel is not None:
-            cancel.check()
-        try:
-            if needle in path.read_bytes().lower():
-                out.append(path)
-        except OSError:  # gone meanwhile, or not ours to read: what cannot be read is not claimed
-            continue
-    return out
+def _holding(files: Iterable[Path], name: str, cancel: CancelToken | None) -> list[Path]:
+    """The files that hold the name as it is or as JSON writes it."""
+    folded = name.casefold()
+    forms = {folded, json.dumps(folded)[1:-1], json.dumps(folded, ensure_ascii=False)[1:-1]}
+    needles = [form.encode("utf-8", "surrogatepass") for form in forms if form]
+    return [path for path in files if file_holds(path, needles, ignore_case=True, cancel=cancel)]
 
 
 def _sentence(paths: Sequence[Path], one: str, many: str) -> str:

@@ -19,6 +19,7 @@ from memtui.engine.witness.find import find_sessions
 from memtui.engine.witness.matching import Matcher, RowState, use_in
 from memtui.engine.witness.replay import join_events, read_turns, replay_turns
 from memtui.engine.witness.session import SessionFile
+from memtui.engine.witness.session_copies import file_holds, session_paths
 from memtui.engine.witness.turns import name_turn
 
 if TYPE_CHECKING:
@@ -36,8 +37,6 @@ _MOST_COPIES = 20
 _NEEDLE = 48
 
 _SHORTEST_NEEDLE = 12
-
-_CHUNK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,22 +338,10 @@ def _remains(engine: Engine, text: str, memory_id: str, files: Sequence[SessionF
         for copy in find_copies(engine.store.folder, {memory_id: text}):
             found.setdefault(copy.path, copy.kind)
     needles = _needles(text, memory_id)
-    for path, kind in _session_files(files).items():
-        if _holds(path, needles):
+    for path, kind in session_paths(files).items():
+        if file_holds(path, needles):
             found.setdefault(str(path), kind)
     return [Remains(path, kind) for path, kind in found.items()]
-
-
-def _session_files(files: Sequence[SessionFile]) -> dict[Path, str]:
-    out: dict[Path, str] = {}
-    for file in files:
-        out[file.path] = "session"
-        if file.form == "jsonl":
-            stem = file.path.name.split(".jsonl")[0]
-            for path in file.path.parent.glob(f"{stem}.trajectory.jsonl*"):
-                if path.is_file():
-                    out[path] = "trajectory"
-    return out
 
 
 def _needles(text: str, memory_id: str) -> list[bytes]:
@@ -364,21 +351,6 @@ def _needles(text: str, memory_id: str) -> list[bytes]:
     if len(line) >= _SHORTEST_NEEDLE:
         forms |= {line, json.dumps(line)[1:-1], json.dumps(line, ensure_ascii=False)[1:-1]}
     return [each.encode("utf-8", "surrogatepass") for each in forms if each]
-
-
-def _holds(path: Path, needles: Sequence[bytes]) -> bool:
-    longest = max(map(len, needles), default=0)
-    tail = b""
-    try:
-        with path.open("rb") as stream:
-            while chunk := stream.read(_CHUNK):
-                here = tail + chunk
-                if any(needle in here for needle in needles):
-                    return True
-                tail = here[-longest:]
-    except OSError:
-        return False
-    return False
 
 
 def _preview(text: str, longest: int) -> str:
