@@ -6,13 +6,15 @@ import argparse
 import os
 import sys
 from dataclasses import asdict
+from pathlib import Path
 
 from memtui.cli.open_store import wall_clock
 from memtui.cli.output import print_json, print_table, print_text
 from memtui.cli.show import moment
+from memtui.client_register import place_of, register_for
+from memtui.demo_store import is_demo
 from memtui.engine import UsageError
 from memtui.engine.clients import Client, ClientRegister
-from memtui.paths import clients_file
 
 ACTIONS = ("add", "pause", "resume", "revoke")
 
@@ -44,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """List, or change one client. A token is printed once."""
-    register = ClientRegister(clients_file(os.environ))
+    register = register_for(args.store)
     if args.action is None:
         return _list(register, args)
     if not (args.name or "").strip():
@@ -74,7 +76,13 @@ def _add(register: ClientRegister, args: argparse.Namespace) -> int:
     if reads is not None and writes is None:
         writes = ""  # it was told what to read, and nothing to write
     client = Client(
-        args.name, agent=args.agent, reads=reads, writes=writes, rate=args.rate, added_ms=wall_clock()
+        args.name,
+        agent=args.agent,
+        reads=reads,
+        writes=writes,
+        rate=args.rate,
+        added_ms=wall_clock(),
+        store=_only_store(args),
     )
     token = register.add(client)
     if args.json:
@@ -85,8 +93,19 @@ def _add(register: ClientRegister, args: argparse.Namespace) -> int:
     return 0
 
 
+def _only_store(args: argparse.Namespace) -> str:
+    """The place of the store that --store names; empty where none is named, and for the demo, whose register is its."""
+    if args.store is None or is_demo(args.store):
+        return ""
+    if not (place := place_of(args.store, os.environ)()):
+        from memtui.engine.discovery import resolve_target
+
+        return resolve_target(args.store, None, os.environ, Path.cwd()).uri  # says why there is none
+    return place
+
+
 def _list(register: ClientRegister, args: argparse.Namespace) -> int:
-    clients = register.all()
+    clients = register.everywhere() if args.store is None else register.all()
     if args.json:
         hidden = {"token_hash"}
         print_json(
@@ -109,10 +128,11 @@ def _list(register: ClientRegister, args: argparse.Namespace) -> int:
                 *_rights(each),
                 f"{each.rate}/min" if each.rate else "–",
                 moment(each.added_ms) if each.added_ms else "–",
+                "demo" if is_demo(args.store) else each.store or "every store",
             )
             for each in clients
         ],
-        ("client", "is", "reads", "writes", "rate", "since"),
+        ("client", "is", "reads", "writes", "rate", "since", "store"),
     )
     return 0
 

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from pathlib import Path
 
 from memtui.cli.capture import add_model_arguments, asking
 from memtui.cli.open_store import open_for
 from memtui.cli.output import print_json
+from memtui.client_register import register_for
 from memtui.engine import MemtuiError, UsageError
 from memtui.engine.capture import EVENTS
-from memtui.engine.clients import ClientRegister
 from memtui.engine.discovery import (
     read_config,
 )
-from memtui.paths import clients_file
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -61,7 +59,7 @@ def _played(args: argparse.Namespace) -> int:
     )
 
     event = read_event(args.event, _given(), args.agent)
-    known = ClientRegister(clients_file(os.environ)).named(f"hook:{event.agent}")
+    known = register_for(args.store).named(f"hook:{event.agent}")
     if known is not None and known.paused:
         note = f"A person paused hook:{event.agent}: memtui clients resume hook:{event.agent}."
         print_json({"event": event.name, "agent": event.agent, "written": 0, "note": note}, compact=True)

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 
 from memtui.cli.open_store import open_for, wall_clock
 from memtui.cli.output import print_text
+from memtui.client_register import register_for
 from memtui.demo_store import DEMO
 from memtui.engine import Engine, UsageError
 from memtui.engine.access import DEFAULT_AGENT
 from memtui.engine.cases import CaseBook
-from memtui.engine.clients import ClientRegister
 from memtui.engine.discovery import read_config
-from memtui.paths import cases_file, clients_file
+from memtui.paths import cases_file
 
 if TYPE_CHECKING:
     from memtui.mcp.door import Door
@@ -94,9 +94,7 @@ def run(args: argparse.Namespace, now: Callable[[], int] = wall_clock) -> int:
         from memtui.engine.clients import place_of
         from memtui.mcp.http import serve_http
 
-        serve_http(
-            door, ClientRegister(clients_file()), place_of(args.http), allowed=args.allow_host, tools=tools
-        )
+        serve_http(door, register_for(args.store), place_of(args.http), allowed=args.allow_host, tools=tools)
         return 0
     try:
         anyio.run(serve_stdio, door, tools)
@@ -126,7 +124,7 @@ def opened_door(
         client=args.client or (f"mcp:{args.agent}" if args.agent else "mcp"),
         config=read_config(args.config),
         cases=cases,
-        register=ClientRegister(clients_file()),
+        register=register_for(args.store),
         keep_texts=args.keep_texts,
     )
     if args.tools != "openclaw":
@@ -158,7 +156,7 @@ def _print_http(args: argparse.Namespace, given: list[str]) -> int:
 
         name = socket.gethostname()
     url = f"http://{f'[{name}]' if ':' in name else name}:{port}/mcp"
-    client = ClientRegister(clients_file()).named(args.client) if args.client else None
+    client = register_for(args.store).named(args.client) if args.client else None
     token = not local or (client is not None and bool(client.token_hash))
     print_text(host_config_http(args.print_config, url, token=token), reveal=True)
     started = shlex.join(["memtui", *given, "--http", args.http])

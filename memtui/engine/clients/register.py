@@ -36,18 +36,36 @@ class Client:
     """Calls a minute at most; 0 without a limit."""
     paused: bool = False
     added_ms: int = 0
+    store: str = ""
+    """The folder or address of the one store that it is let in on; empty: every store that goes by the register."""
 
 
 class ClientRegister:
-    """The clients in one file, read again when it changes. Changes are made whole or not at all, one after another."""
+    """The clients in one file, read again when it changes. Changes are made whole or not at all, one after another.
 
-    def __init__(self, path: Path) -> None:
+    `store` says which store the register is asked for, when it is first needed: clients of other stores are then not
+    seen. None, or nothing said: all are seen.
+    """
+
+    def __init__(self, path: Path, *, store: Callable[[], str] | None = None) -> None:
         self.path = path
+        self._store = store
         self._seen: tuple[int, int] | None = None
         self._clients: tuple[Client, ...] = ()
 
     def all(self) -> tuple[Client, ...]:
-        """Every client, by name. Raises UsageError for a file that cannot be read: nobody is let in by mistake."""
+        """Every client of the store, by name.
+
+        Raises UsageError for a file that cannot be read: nobody is let in by mistake.
+        """
+        clients = self.everywhere()
+        if self._store is None or not any(client.store for client in clients):
+            return clients
+        here = self._store()
+        return tuple(client for client in clients if client.store in ("", here))
+
+    def everywhere(self) -> tuple[Client, ...]:
+        """Every client in the file, of whichever store, by name. Raises UsageError as `all` does."""
         try:
             found = self.path.stat()
             stamp = (found.st_mtime_ns, found.st_ino)
@@ -121,7 +139,7 @@ class ClientRegister:
         with self.path.with_name(f".{self.path.name}.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             self._seen = None
-            clients = {each.name: each for each in self.all()}
+            clients = {client.name: client for client in self.everywhere()}
             yield clients
             listed = [asdict(clients[name]) for name in sorted(clients)]
             write_private(self.path, json.dumps({"clients": listed}, indent=1))

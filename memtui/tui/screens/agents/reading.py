@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from memtui.client_register import register_for
 from memtui.engine import CancelToken, MemtuiError
 from memtui.engine.clients import Call, CallJournal, Client, ClientRegister, activities, day_of_calls
-from memtui.paths import clients_file
 from memtui.tui.screens.agents.state import MOST_CALLS, ClientRow, Folder, PlannedRights
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ SAME_MS = 5_000
 
 
 def register_of(engine: Engine) -> ClientRegister:
-    """The register of clients of this environment."""
-    return ClientRegister(clients_file(engine.environ))
+    """The register of clients that the store goes by."""
+    return register_for(engine.info.uri, engine.environ, resolved=True)
 
 
 def stamp_of(engine: Engine) -> Stamp:
@@ -38,7 +38,7 @@ def stamp_of(engine: Engine) -> Stamp:
     place = engine.state_place
     size, changed = CallJournal(place).stamp if place is not None else (0, 0)
     try:
-        let_in = clients_file(engine.environ).stat().st_mtime_ns
+        let_in = register_of(engine).path.stat().st_mtime_ns
     except OSError:
         let_in = 0
     return size, changed, let_in, engine.info.version
