@@ -9,7 +9,13 @@ from dataclasses import dataclass
 from functools import cache
 
 from memtui.engine.core import text as plain
-from memtui.engine.core.hints import HintedPattern, hinted, matches, pieces
+from memtui.engine.core.hints import HintedPattern, Piece, Sieve, hinted, matches, pieces
+from memtui.engine.core.number_secrets import SIEVE as NUMBER_SIEVE
+from memtui.engine.core.number_secrets import find_numbers, may_hold_numbers
+from memtui.engine.core.seed_phrases import SIEVE as PHRASE_SIEVE
+from memtui.engine.core.seed_phrases import find_labelled_phrases, find_phrases, may_hold_phrase
+from memtui.engine.core.told_secrets import HINTS as TOLD_HINTS
+from memtui.engine.core.told_secrets import find_social, find_told
 
 MARK = "[REDACTED]"
 
@@ -102,29 +108,27 @@ _VENDORS: tuple[tuple[str, str, str], ...] = (
 _HINTS = (
     *(hint for _, hint, _ in _VENDORS),
     "sk-", "_pat_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "xox", "xapp-", "akia", "asia", "aiza", "gsk_", "npm_",
-    "glpat-", "hf_", "pplx-", "eyj", "-----begin", "bearer", "authoriz", "passw", "passphrase", "pwd", "secret",
-    "token", "door code", "gate code", "garage code", "keypad code", "lockbox code", "locker code", "entry code",
-    "alarm code", "building code", "türcode", "tür-code", "torcode", "tor-code", "tresorcode",
-    "api key", "api_key", "api-key", "apikey", "kennwort", "mot de passe", "contrase", "senha", "пароль",
+    "glpat-", "hf_", "pplx-", "eyj", "-----begin", "bearer", "authoriz", "secret",
+    "token",
+    "api key", "api_key", "api-key", "apikey", "kennwort", "contrase", "senha", "пароль",
     "geheimzahl", "密码", "密碼", "口令", "密钥", "金鑰", "パスワード", "暗証", "비밀번호", "access_key", "access key", "://",
+    *TOLD_HINTS,
 )  # fmt: skip
 """Every text that a rule matches has one of these in lower case, or looks like the next one; looking for them
 first is many times as fast."""
 
-_HINTS_BY_SIGN = tuple(
-    (sign, tuple(hint for hint in _HINTS if sign == next((each for each in "_-" if each in hint), "")))
-    for sign in ("_", "-", "")
-)
-"""Half of them are looked for in texts with an underscore or a hyphen only."""
+_NUMBERED = re.compile(r"[0-9]{8}:[A-Za-z0-9_-]{20}")
 
-_NUMBERED = re.compile(r"[0-9]{8}:[A-Za-z0-9_-]{20}|SK[0-9a-f]{32}")
+_SERIAL = re.compile(r"SK[0-9a-f]{32}")
 
 _TOLD_PIN = re.compile(
-    r"(?i:pin[ -]?(?:code|number|nummer)?[\"'`]?\s*(?:[:=：＝]|is\s|ist\s|lautet\s|est\s|es\s))"
+    r"(?i:(?:(?<![a-z])|karten|handy|konto|bank|sim|safe|giro)(?:pin|nip|puk)(?![a-z]{2}))|[a-z]PIN(?![a-z])|pin(?i:code|nummer)"
 )
-"""Most texts with these three letters in them speak of shopping and opinions."""
+"""Most texts with these letters in them speak of shopping and opinions."""
 
-HINT = f"(?i)(?:{'|'.join(map(re.escape, _HINTS))})|{_NUMBERED.pattern}|{_TOLD_PIN.pattern}"
+_RE2_PIN = r"(?i:\b(?:[a-z]+-?)?(?:pin|nip|puk))"
+
+HINT = f"(?i)(?:{'|'.join(map(re.escape, _HINTS))})|{_NUMBERED.pattern}|{_SERIAL.pattern}|{_RE2_PIN}|{NUMBER_SIEVE}|{PHRASE_SIEVE}"
 """The same as one pattern, for engines that look at a whole column at once."""
 
 _ASSIGNED = (
@@ -220,6 +224,16 @@ _FORMS: tuple[tuple[str, str], ...] = (
 
 
 @cache
+def _hints() -> Sieve:
+    return Sieve(_HINTS)
+
+
+@cache
+def _hints_of_forms() -> Sieve:
+    return Sieve(hint for _, form in _rules() for hint in form.hints)
+
+
+@cache
 def _rules() -> tuple[tuple[str, HintedPattern], ...]:
     """Compiled when the first text is worth a look: that takes longer than the first frame has."""
     return tuple((kind, hinted(form)) for kind, form in _FORMS)
@@ -227,40 +241,71 @@ def _rules() -> tuple[tuple[str, HintedPattern], ...]:
 
 def find_secrets(text: str) -> tuple[Secret, ...]:
     """The secrets in `text`, in order, none inside another; already masked ones are none."""
-    worth = [piece for piece in pieces(text) if _may_hold(text[piece.start : piece.limit], piece.lower)]
-    if not worth:
-        return ()
     found: list[tuple[int, int, str]] = []
-    for kind, form in _rules():
-        for match in matches(form, text, worth):
-            part = match.lastgroup or 0  # the only group with a name that has met something
-            start, end = match.span(part)
-            at = bisect(found, (start, end, ""))
-            before = at > 0 and found[at - 1][1] > start
-            behind = at < len(found) and found[at][0] < end
-            if not (before or behind or MASKED.search(text, start, end)):
-                found.insert(at, (start, end, kind))
+    worth: list[Piece] = []
+    for piece in pieces(text):
+        part = text[piece.start : piece.limit]
+        numbers = may_hold_numbers(part)
+        if _may_hold(part, piece.lower) or (numbers and _NUMBERED.search(part) is not None):
+            worth.append(piece)
+        if numbers or "ssn" in piece.lower or "insurance n" in piece.lower:
+            for start, end, kind in find_numbers(text, piece.start, piece.limit):
+                if start < piece.stop:
+                    _take(found, text, start, end, kind)
+            for start, end, kind in find_social(text, piece.start, piece.stop, piece.limit, piece.lower):
+                _take(found, text, start, end, kind)
+        if may_hold_phrase(piece.lower):
+            for start, end, kind in find_phrases(text, piece.start, piece.stop, piece.limit):
+                _take(found, text, start, end, kind)
+    hinted_at = [(piece, _hints_of_forms().found_in(piece.lower)) for piece in worth]
+    for kind, form in _rules() if worth else ():
+        among = [piece for piece, there in hinted_at if not there.isdisjoint(form.hints)]
+        if not among:
+            continue
+        for match in matches(form, text, among):
+            part_of = match.lastgroup or 0  # the only group with a name that has met something
+            _take(found, text, *match.span(part_of), kind)
+    for piece in worth:
+        for start, end, kind in find_told(text, piece.start, piece.stop, piece.limit, piece.lower):
+            _take(found, text, start, end, kind)
+        for start, end, kind in find_labelled_phrases(
+            text, piece.start, piece.stop, piece.limit, piece.lower
+        ):
+            _take(found, text, start, end, kind)
     return tuple(Secret(kind, start, end) for start, end, kind in found)
+
+
+def _take(found: list[tuple[int, int, str]], text: str, start: int, end: int, kind: str) -> None:
+    """Put one more among those found, unless another stands there or somebody masked it."""
+    at = bisect(found, (start, end, ""))
+    before = at > 0 and found[at - 1][1] > start
+    behind = at < len(found) and found[at][0] < end
+    if end > start and not (before or behind or MASKED.search(text, start, end)):
+        found.insert(at, (start, end, kind))
 
 
 def may_hold_secrets(text: str) -> bool:
     """Whether `text` is worth a look; False is certain."""
-    return _may_hold(text, text.lower())
+    lower = text.lower()
+    return _may_hold(text, lower) or may_hold_numbers(text) or may_hold_phrase(lower)
 
 
 def _may_hold(text: str, lower: str) -> bool:
-    for sign, hints in _HINTS_BY_SIGN:
-        if sign not in lower:
-            continue
-        for hint in hints:  # a loop: `any` over a generator takes twice the time
-            if hint in lower:
-                return True
-    return ("pin" in lower and _TOLD_PIN.search(text) is not None) or _NUMBERED.search(text) is not None
+    if _hints().any_in(lower):
+        return True
+    told = "pin" in lower or "nip" in lower or "puk" in lower
+    return (told and _TOLD_PIN.search(text) is not None) or (
+        "SK" in text and _SERIAL.search(text) is not None
+    )
 
 
 def kinds() -> tuple[str, ...]:
     """Every kind of secret that is recognised, in alphabetical order."""
-    return tuple(sorted({kind for kind, _ in _FORMS}))
+    return tuple(
+        sorted(
+            {*(kind for kind, _ in _FORMS), "payment card", "IBAN", "social security number", "seed phrase"}
+        )
+    )
 
 
 _MARKS = {
@@ -274,17 +319,24 @@ _MARKS = {
     "API key": ("sk-", "AIza", "gsk_", "npm_", "hf_", "glpat-", "pplx-", "SK and 32 hexadecimal digits"),
     "bot token": ("digits:letters",),
     "password in an address": ("://user:...@",),
-    "PIN": ("PIN:", "PIN is", "pin code", "Geheimzahl", "door code 4711", "gate code", "Türcode"),
-    "password": ("password =", "api key:", "token =", "secret:", "Kennwort ist", "密码：", "パスワード："),
-}
+    "PIN": ("PIN is 4711", "PIN meiner Karte", "code PIN", "número secreto", "door code 4711", "code de la porte", "Türcode"),
+    "password": (
+        "password =", "api key:", "token =", "secret:", "Kennwort ist", "the password of the router is", "mot de passe du", "contraseña del",
+        "X is the password", "密码：", "パスワード：",
+    ),
+    "payment card": ("12 to 19 digits of an issuer whose check digit is right", "CVV 123"),
+    "IBAN": ("an account number whose length and check digits are right",),
+    "social security number": ("123-45-6789", "SSN", "Sozialversicherungsnummer", "numéro de sécurité sociale", "número de la seguridad social"),
+    "seed phrase": ("12 words of the BIP-39 list in a row", "seed phrase: and 12 words"),
+}  # fmt: skip
 
 NOT_RECOGNISED = (
     "keys of plain hexadecimal digits or letters without a word such as key, token or secret before them",
-    "passwords of letters alone in a sentence ('the wifi password is sunflower'): they are recognised in quotes, as "
-    "four words joined by hyphens (two, of a network that is named), and alone behind a colon at the end of a line",
-    "PINs without a word such as PIN and a sign or 'is' before them; codes of anything but a door, gate, garage, "
-    "keypad or locker without 'is' or a colon",
-    "words of a wallet's seed phrase",
+    "passwords of letters alone without quotation marks that do not end what the sentence says ('the password "
+    "sunflower opens it'), or that are a word which is often said of a password ('the password is secure')",
+    "PINs and codes of doors, safes and alarms without a word that says so; a number after code, key, port or room alone",
+    "account and card numbers whose check digits are wrong",
+    "words of a wallet's seed phrase in another language than English without a word such as seed phrase before them",
 )
 """What no form tells from other text."""
 
