@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 _GAP = r"[ \t.\u2010\u2011\u2013\u00a0\u202f-]"
 
-SIEVE = r"[0-9A-Z](?:[ .\x{2010}\x{2011}\x{2013}\x{a0}\x{202f}-]?[0-9]){8}"
-"""For engines that look at a whole column at once: nine digits with a gap at most between two of them."""
+SIEVE = r"[0-9A-Z](?:[ .\x{2010}\x{2011}\x{2013}\x{a0}\x{202f}-]?[0-9]){7}"
+"""For engines that look at a whole column at once: eight digits with a gap at most between two of them."""
 
 _LONG_NUMBER = re.compile(rf"[0-9](?:{_GAP}{{0,2}}[0-9]){{7}}")
 
