@@ -8,7 +8,7 @@ from pathlib import Path
 
 from memtui.cli.capture import add_model_arguments, asking
 from memtui.cli.open_store import open_for
-from memtui.cli.output import print_json
+from memtui.cli.output import print_json, warning
 from memtui.client_register import register_for
 from memtui.engine import MemtuiError, UsageError
 from memtui.engine.capture import EVENTS
@@ -75,4 +75,6 @@ def _played(args: argparse.Namespace) -> int:
     finally:
         engine.close()
     print_json(answer, compact=True)
+    if "failed" in answer:  # a failure is no silence: hosts show what stands on standard error
+        warning(answer["failed"])
     return 0

@@ -64,6 +64,8 @@ class Given(NamedTuple):
     text: str
     ids: tuple[str, ...]
     why: str
+    failed: bool = False
+    """Whether the search itself failed: nothing is known then of what is stored."""
 
 
 class ToolError(Exception):
@@ -310,7 +312,7 @@ class Door:
         documents = self.documents(trace)
         if documents is not None and documents.block:
             text = f"{text}\n{documents.block}" if text else documents.block
-        return Given(text, ids, why)
+        return Given(text, ids, why, failed=trace.failure is not None)
 
     def documents(self, trace: Trace, scope: str | None = None) -> Consulted | None:
         """What the store's documents say where the memories of this client are few.

@@ -119,15 +119,21 @@ def _block(door: Door, question: str, session: str, usage: str) -> str:
             raise ToolError("A person paused this client.")
         if usage not in ("", "count") or (usage and not session):
             raise ToolError("usage: say count, and name the session; or leave it out.")
-        text, ids, why = door.block(question, session, count=usage == "count")
+        text, ids, why, failed = door.block(question, session, count=usage == "count")
     except (ToolError, MemtuiError) as error:
         why = mask(str(error))[0]
         door.record(MEMORIES_FOR, {"query": question}, {}, began, why)
         raise MCPError(code=-32603, message=why) from None
-    outcome = "injected" if text else "silent"
+    outcome = "injected" if text else "failed" if failed else "silent"
     told = {"action": outcome, "results": [{"id": each} for each in ids]}
     door.record(MEMORIES_FOR, {"query": question}, told, began)
-    return text or f"No memory belongs to this question: {why}"
+    if text:
+        return text
+    return (
+        f"The memories could not be searched: {why}"
+        if failed
+        else f"No memory belongs to this question: {why}"
+    )
 
 
 def template() -> types.ResourceTemplate:

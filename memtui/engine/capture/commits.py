@@ -13,6 +13,7 @@ from memtui.engine.changes.applied_state import AppliedState, whereabouts
 from memtui.engine.changes.change_set import ChangeSet, Outcome
 from memtui.engine.changes.commit import apply, fold_words
 from memtui.engine.changes.journal import RowImages
+from memtui.engine.changes.materialize import refuse_bare_rows
 from memtui.engine.core.errors import MemtuiError, RefusedError
 from memtui.engine.core.text import counted
 
@@ -91,6 +92,10 @@ def commit(engine: Engine, trace: CaptureTrace, *, confirmed: bool = False) -> O
     writes = last_writes(trace.writes)
     if not writes:
         return Outcome(None, ACTION, ())
+    bare = sum(each.op == "add" and each.row.vector is None for each in writes)
+    harm = engine.store.dialect.can.bare_rows
+    why = next((each for each in trace.warnings if harm and harm in each), "")
+    refuse_bare_rows(bare, engine.store.dialect, why)
     if len(writes) > SMALL and all(each.op == "add" for each in writes):
         outcome = _streamed(engine, trace, writes, confirmed=confirmed)
         fold_words(engine)

@@ -189,6 +189,7 @@ def play(
     written = engine.write_state.writable
     answer: dict[str, Any] = {"event": event.name, "agent": event.agent}
     ids: list[str] = []
+    failed: list[str] = []
     chars = 0
     if event.name == "prompt_build":
         played = live.step(_step(event, "prompt_build", event={"prompt": event.prompt}))
@@ -199,6 +200,7 @@ def play(
         if asked is not None:
             answer["documents"] = asked.receipt
             found.append(asked.block)
+        failed += played.get("failed", ())
         if "uncounted" in played:
             answer["note"] = played["uncounted"]
         text = "\n\n".join(each for each in found if each)
@@ -212,11 +214,19 @@ def play(
             played = live.step(step)
             count += played["writes"]
             ids += played["added"]
+            failed += [each for each in played.get("failed", ()) if each not in failed]
             if step.get("name") == "agent:bootstrap":
                 answer["files"] = played["answer"]
         answer["written"] = count
     else:
         answer |= {"written": 0, "note": "The store is open for reading: start the hook with --rw."}
+    if failed:
+        missed = (
+            "The memories could not be searched"
+            if event.name == "prompt_build"
+            else "What needs a vector is not stored"
+        )
+        answer["failed"] = f"{missed}. {' '.join(failed)}"
     if event.name == "pre_compaction":
         day = datetime.fromtimestamp(engine.now_ms / 1000).astimezone().date()
         answer["flush"] = {**asdict(flush_due(event.given)), "file": f"memory/{day.isoformat()}.md"}
@@ -227,7 +237,7 @@ def play(
             answer.setdefault("note", f"The next event knows nothing of this: {error}")
     if engine.state_place is not None:
         said = {"prompt": event.prompt, "messages": list(event.messages)}
-        outcome = "injected" if chars else "stored" if ids else "silent"
+        outcome = "injected" if chars else "stored" if ids else "failed" if failed else "silent"
         took = round((monotonic() - began) * 1000, 1)
         CallJournal(engine.state_place).add(
             Call(

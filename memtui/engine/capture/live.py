@@ -95,7 +95,8 @@ class Live:
     def step(self, step: Mapping[str, Any]) -> dict[str, Any]:
         """Play one event of the host; see `Plugin.step`. Not played again on a conflict: the queues have moved on.
 
-        Beside what the plugin answers: `writes`, and the ids of rows that were `added` and `injected`. A prompt waits
+        Beside what the plugin answers: `writes`, the ids of rows that were `added` and `injected`, and in `failed` what
+        a service said that was needed and did not answer. A prompt waits
         for nobody: where the use of its memories cannot be counted, `uncounted` says why, and it has its block.
         """
         world = self._world()
@@ -111,6 +112,7 @@ class Live:
         return {
             **played,
             **({"uncounted": uncounted} if uncounted else {}),
+            **({"failed": list(world.failures)} if world.failures else {}),
             "writes": len(writes),
             "added": [each.row.id for each in writes if each.op == "add"],
             "injected": [each.row.id for each in writes if each.why == "injected"],

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from memtui.engine.changes.applied_state import AppliedState, whereabouts
 from memtui.engine.changes.change_set import ChangeSet, Conflict, Outcome, subject_of
 from memtui.engine.changes.journal import Journal, JournalEntry, RowImages
-from memtui.engine.changes.materialize import MaterializedRows, materialise
+from memtui.engine.changes.materialize import MaterializedRows, bare_rows, materialise, refuse_bare_rows
 from memtui.engine.changes.owner_lock import LockLostError
 from memtui.engine.changes.write_access import LockHold, WriteAccess, WriteGate
 from memtui.engine.core.errors import MemtuiError, RefusedError
@@ -174,6 +174,8 @@ def _once(change_set: ChangeSet, applier: Applier, detail: Mapping[str, Any] | N
         material = materialise(change_set, current, writer.dialect, trusted=trusted)
         if material.conflicts:
             raise ConflictError(material.conflicts)
+        if not change_set.put_back:
+            refuse_bare_rows(bare_rows(material.adds, writer.dialect), writer.dialect)
         rows = writer.count() if material.deletes else 0
         if writer.dialect.can.own_store and _wants_index(writer):
             before = writer.build_id_index()

@@ -138,6 +138,8 @@ class ChangeSet:
     """Names of versions in the table itself that change with it."""
     removed_copies: tuple[VersionCopy, ...] = ()
     """Of an undo: tables that were made by copying a version, and go."""
+    put_back: bool = False
+    """Whether its rows were in the table before: they come back as they were, also those without a vector."""
     mark: Any = field(default=None, repr=False, compare=False)
     base: Any = field(default=None, repr=False, compare=False)
     """The whole rows as they were when this was planned, at `version`; spares reading them again."""

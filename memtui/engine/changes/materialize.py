@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from memtui.engine.changes.change_set import Change, ChangeSet, Conflict, Edit, FieldConflict
 from memtui.engine.changes.journal import RowImages
+from memtui.engine.core.errors import RefusedError
+from memtui.engine.core.text import counted
 from memtui.engine.dialects.base import Dialect
 from memtui.engine.metadata.json_patch import REMOVED, patch, raw_values
 from memtui.engine.store.row_values import ID, places, same, unwritable_vectors, with_values
@@ -164,6 +166,25 @@ def _added(adds: list[Change], current: pa.Table) -> pa.Table | None:
     if not adds:
         return None
     return pa.concat_tables([change.row.select(current.schema.names) for change in adds]).combine_chunks()
+
+
+def refuse_bare_rows(count: int, dialect: Dialect, why: str = "") -> None:
+    """Raise RefusedError where `count` new rows have no vector and the table's program does not live with that.
+
+    `why` says in a sentence how they come to have none, and what that would do.
+    """
+    harm = dialect.can.bare_rows
+    if not count or not harm:
+        return
+    fix = "Start the store's embedding service, or configure its model, and do it again; nothing was written."
+    what = counted(count, "memory has", "memories have")
+    raise RefusedError(f"{what} no vector. {why or f'Not written: {harm}.'}", fix=fix)
+
+
+def bare_rows(rows: pa.Table | None, dialect: Dialect) -> int:
+    """How many of these rows have no vector."""
+    vector = dialect.columns.vector
+    return 0 if rows is None or vector is None else int(rows.column(vector).null_count)
 
 
 def _unwritable(rows: pa.Table, dialect: Dialect) -> list[Conflict]:

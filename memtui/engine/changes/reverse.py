@@ -86,6 +86,7 @@ def shift_rows(
         changes=tuple(each for each in found if isinstance(each, Change)),
         conflicts=tuple(each for each in found if isinstance(each, Conflict)),
         version=version,
+        put_back=True,
         warnings=(f"{lost} of its memories were forgotten for good and stay so.",) if lost > 0 else (),
         undoes=entry.entry,
         files=files_of(entry, side) if only is None else (),
@@ -147,6 +148,7 @@ def plan_bring_back(engine: Engine, version: int, ids: Collection[str]) -> Chang
         changes=changes,
         conflicts=tuple(each for each in found if isinstance(each, Conflict)),
         version=newest,
+        put_back=True,
         mark=writer.mark(newest),
         base=current,
     )

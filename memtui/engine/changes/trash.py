@@ -109,7 +109,9 @@ def plan_restore(engine: Engine, ids: Sequence[str]) -> ChangeSet:
         changes += part.changes
         conflicts += part.conflicts
     count = counted(len(changes), "memory", "memories")
-    return ChangeSet("restore", f"{count} restored", tuple(changes), found.version, tuple(conflicts))
+    return ChangeSet(
+        "restore", f"{count} restored", tuple(changes), found.version, tuple(conflicts), put_back=True
+    )
 
 
 def _discarded_by(journal: Journal, memory: str, op: str) -> int | None:

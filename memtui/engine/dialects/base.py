@@ -64,6 +64,8 @@ class Capabilities:
     """Whether a person said which column is which."""
     row_form: Literal["pro", "memtui", "builtin", ""] = ""
     """How a new row is laid out; empty where none is made."""
+    bare_rows: str = ""
+    """What its program does with a memory without a vector, where that is harm: none is written then."""
     default_recipe: str = "pro/agent"
     """The recipe by which the table's program recalls."""
 

@@ -7,7 +7,12 @@ from memtui.engine.dialects.base import Capabilities, Columns, Dialect
 REQUIRED = ("id", "text", "vector", "importance", "category", "createdAt")
 
 CAN = Capabilities(
-    writable=True, visibility="agents", compares_l2=True, row_form="builtin", default_recipe="memory-lancedb"
+    writable=True,
+    visibility="agents",
+    compares_l2=True,
+    row_form="builtin",
+    default_recipe="memory-lancedb",
+    bare_rows="the built-in program finds a memory by its vector alone, so it would never find such a row",
 )
 
 

@@ -12,7 +12,13 @@ COLUMNS = Columns(
 REQUIRED = ("id", "text", "vector", "category", "scope", "importance", "timestamp", "metadata")
 
 CAN = Capabilities(
-    writable=True, owner_lock=True, versioned_text=True, newest_fts=1, visibility="scopes", row_form="pro"
+    writable=True,
+    owner_lock=True,
+    versioned_text=True,
+    newest_fts=1,
+    visibility="scopes",
+    row_form="pro",
+    bare_rows="memory-lancedb-pro fails on such a row when it reads or updates it, and one stops a whole batch",
 )
 
 

@@ -401,7 +401,8 @@ def question_vector(request: RecallRequest, outside: IoCache, *, needed: bool) -
         check_dims(vector, outside.pin.dims)
     except MemtuiError as error:
         ms = (outside.clock() - start) * 1000
-        said = " ".join(part.strip() for part in (error.message, error.details, error.fix) if part.strip())
+        details = error.details if " " in error.details.strip() else ""  # one word is a kind, for programs
+        said = " ".join(part.strip() for part in (error.message, details, error.fix) if part.strip())
         asked = StageSummary("embed_query", "embed", "operation", 1, 0, ms, note=f"asked and failed: {said}")
         return QuestionVector(None, [f"keyword only: {said}"], asked, said)
     ms = (outside.clock() - start) * 1000

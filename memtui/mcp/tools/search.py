@@ -68,6 +68,8 @@ class Hits(Answer):
     answered: bool | None = None
     answers: Literal["likely", "perhaps", "hardly", "nothing"] | None = None
     probability: float | None = None
+    failure: str | None = None
+    """Why nothing was searched: no results then say nothing about what is stored."""
     documents: list[Piece] | None = None
     documents_asked: Asked | None = None
 
@@ -107,10 +109,16 @@ def run(door: Door, given: Search) -> Reply:
     whole = [hit.text for hit in hits] == texts
     hits = [hit.model_copy(update={"text": text}) for hit, text in zip(hits, texts, strict=True)]
     lines = [f"[{hit.id}] {hit.text}" for hit in hits]
-    notes = [f"note: {warning}" for warning in trace.warnings]
+    failure = None if trace.failure is None else " ".join(trace.failure.reason.split())
+    notes = [f"note: {warning}" for warning in trace.warnings] if failure is None else []
     if not whole:
         notes.append("note: long texts are cut; memory_get reads them.")
-    if not hits:
+    if failure is not None:
+        notes.append(
+            f"error: the search failed, so it is not known what is stored about this. {failure} "
+            "Until then memory_list finds memories by their words."
+        )
+    elif not hits:
         notes.append("untrusted memories: none. No memory came back; other words may find it.")
     told = trace.confidence
     if told is not None and hits:
@@ -132,6 +140,7 @@ def run(door: Door, given: Search) -> Reply:
             answered=None if told is None else told.answered,
             answers=None if told is None else told.word,
             probability=None if told is None or untold else told.number,
+            failure=failure,
             documents=pieces if counts is not None else None,
             documents_asked=counts,
         ),

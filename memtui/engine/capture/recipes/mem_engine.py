@@ -391,7 +391,22 @@ def run(request: CaptureRequest, context: CaptureContext) -> CaptureTrace:
         first = stops[0] if stops and fate != "kept" else ("" if fate == "kept" else "empty", None, None)
         texts.append(replace(text, fate=fate, gate=first[0], value=first[1], limit=first[2]))
     told = {"receipt": receipt(scan, parts, gates, turn.stored)}
-    return CaptureTrace("mem-engine", settings, context.now_ms, tuple(texts), tuple(candidates), facts=told)
+    lost = tuple(
+        dict.fromkeys(
+            f"What needs a vector is lost, as with the engine. {each.value}"
+            for each in texts
+            if each.gate == "embedding failed"
+        )
+    )
+    return CaptureTrace(
+        "mem-engine",
+        settings,
+        context.now_ms,
+        tuple(texts),
+        tuple(candidates),
+        warnings=lost,
+        facts=told,
+    )
 
 
 RECIPE = CaptureRecipe(

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from memtui.engine.core.errors import MemtuiError
 from memtui.engine.core.text import counted
 from memtui.engine.health.check import Check, Patient, Seen, memories
+from memtui.engine.store import sql
 from memtui.engine.store.sql import SENTINEL
 
 if TYPE_CHECKING:
@@ -27,10 +29,27 @@ def _rows(patient: Patient, rows: Any, sentence: str) -> Seen | None:
     return Seen(sentence.format(memories(len(rows))), len(rows), ids=patient.ids_of_rows(rows))
 
 
+LIGHT_BYTES = 512 << 20
+"""Up to this size the vectors are looked through for missing ones in the light pass, too."""
+
+
 def _null(patient: Patient) -> Seen | None:
-    if not _has_vectors(patient):
+    store = patient.store
+    if store is None or not _has_vectors(patient):
         return None
-    return _rows(patient, patient.vectors.null, "{} without a vector")
+    harm = store.dialect.can.bare_rows
+    evidence = (harm,) if harm else ()
+    if patient.deep:
+        seen = _rows(patient, patient.vectors.null, "{} without a vector")
+        return None if seen is None else replace(seen, evidence=evidence)
+    pin, columns = store.pin(), store.dialect.columns
+    if pin.on_object_storage or pin.rows * (store.dims or 0) * 4 > LIGHT_BYTES:
+        raise MemtuiError("All vectors would be read for that.", fix="Look with: memtui doctor --deep.")
+    bare = f"{sql.name(str(columns.vector))} IS NULL"
+    ids = [str(id) for batch in pin.scan([columns.id], where=bare) for id in batch.column(0).to_pylist()]
+    if not ids:
+        return None
+    return Seen(f"{memories(len(ids))} without a vector", len(ids), ids=ids, evidence=evidence)
 
 
 def _not_finite(patient: Patient) -> Seen | None:
@@ -137,7 +156,7 @@ _PRICE = "one embedding a memory"
 
 CHECKS = (
     Check(
-        "D12", "missing vectors", "deep", "S1", "lost",
+        "D12", "missing vectors", "light", "S1", "lost",
         "search by meaning never finds them, and one of them stops a whole batch of the plugin's writes",
         _EMBED, _null, back="the journal", price=_PRICE,
     ),

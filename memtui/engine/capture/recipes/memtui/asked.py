@@ -190,7 +190,7 @@ class _Run:
         try:
             vectors = self.context.embed([each.text for each in proposed])
         except EmbeddingError as error:
-            self.warnings.append(f"{error.message} Memories are made without a vector.")
+            self.warnings.append(rows.bare_words(self.context.draft, error))
             return
         for each, vector in zip(proposed, vectors, strict=True):
             each.vector = vector

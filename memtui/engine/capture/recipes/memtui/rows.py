@@ -14,6 +14,8 @@ from memtui.engine.metadata.read import fact_key, parse_object
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from memtui.engine.core.errors import MemtuiError
+
 
 IMPORTANCE = {
     "profile": 0.9,
@@ -122,3 +124,14 @@ def merge(draft: Draft, old: StoredRow, text: str, category: str, vector: Any, n
     if key is not None:
         values["fact_key"] = key
     return draft.change(old.id, "merged", text=text, vector=vector, metadata=stringify(values))
+
+
+def bare_words(draft: Draft, error: MemtuiError) -> str:
+    """What it means that no vector was to be had, for people."""
+    harm = draft.store.dialect.can.bare_rows
+    if harm:
+        return f"{error.message} Without a vector no memory is written here: {harm}."
+    return (
+        f"{error.message} Memories are made without a vector and found by their words only; copies are told "
+        "by their words, too."
+    )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from memtui.engine.capture.recipes.base import CaptureContext, CaptureRecipe, CaptureRequest
 from memtui.engine.capture.recipes.memtui.asked import by_model
 from memtui.engine.capture.recipes.memtui.decide import Decider
+from memtui.engine.capture.recipes.memtui.rows import bare_words
 from memtui.engine.capture.recipes.memtui.texts import ReadTexts, Statement, fate_of, read_texts
 from memtui.engine.capture.trace import CaptureCandidate, CaptureText, CaptureTrace
 from memtui.engine.core.errors import EmbeddingError, UsageError
@@ -81,10 +82,7 @@ def embedded(
     try:
         return context.embed(texts), ()
     except EmbeddingError as error:
-        return None, (
-            f"{error.message} Memories are made without a vector and found by their words only; copies are told "
-            "by their words, too.",
-        )
+        return None, (bare_words(context.draft, error),)
 
 
 def _wanted(read: ReadTexts, settings: Mapping[str, Any]) -> list[Statement]:

@@ -77,6 +77,7 @@ def run(request: CaptureRequest, context: CaptureContext) -> CaptureTrace:
         files = tuple(
             FileWrite(path.relative_to(folder).as_posix(), text) for path, text in world.files.changed.items()
         )
+    warnings += [f"What needs a vector is lost, as with the plugin. {each}" for each in world.failures]
     warnings += _told(records, tuple(chat.calls) if chat is not None else (), writes)
     made = _candidates(records, writes, world.losses)
     texts, candidates = _texts(request, world, ended, records, made)

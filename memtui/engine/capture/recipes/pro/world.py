@@ -125,6 +125,8 @@ class World:
     used_replies: dict[str, int] = field(default_factory=dict)
     fates: list[CaptureText] = field(default_factory=list)
     """What became of each text at each gate, in order: the last one of a text is its fate."""
+    failures: list[str] = field(default_factory=list)
+    """What the embedding service said when it failed, each once: the plugin itself says nothing of it."""
     losses: list[CaptureCandidate] = field(default_factory=list)
     """Candidates that a filter took before a decision, with the filter as their gate."""
     _cache: dict[str, NDArray[np.float32]] = field(default_factory=dict)
@@ -155,8 +157,11 @@ class World:
         self.records.append(record)
         try:
             return self.embed_texts(texts)
-        except EmbeddingError:
+        except EmbeddingError as error:
             record["error"] = True
+            said = " ".join(part for part in (error.message, error.fix) if part)
+            if said not in self.failures:
+                self.failures.append(said)
             raise
 
     # ------------------------------------------------------------------ the model
