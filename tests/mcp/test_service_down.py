@@ -13,7 +13,8 @@ import pyarrow as pa
 import pytest
 
 from memtui.engine import Engine, changes, open_engine
-from memtui.engine.capture import CaptureRequest, Message, capture, commit, play, read_event
+from memtui.engine.capture import CaptureRequest, capture, commit, play, read_event
+from memtui.engine.capture.trace import Message
 from memtui.engine.clients import CallJournal
 from memtui.engine.core.errors import EmbeddingError, RefusedError
 from memtui.engine.health import examine, patient_of
