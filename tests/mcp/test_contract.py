@@ -32,7 +32,8 @@ ARCHIVES = {
     "builtin-g3": "stores/builtin-new",
 }
 KINDS = ("memtui", "demo", *ARCHIVES)
-WRITTEN = tuple(kind for kind in KINDS if kind != "engine")
+WRITTEN = tuple(kind for kind in KINDS if kind not in ("engine", "pro"))
+"""Where a memory can be stored: not in the plugin's table without an embedding model (`test_service_down`)."""
 HOME = {"builtin-g1": "global"}
 """All agents share the pool of the built-in program's first generation; elsewhere an agent has its own scope."""
 
@@ -124,6 +125,13 @@ async def refusal(client: Client, tool: str, **arguments: Any) -> str:
 def one_now(kinds: Iterable[str]) -> list[Any]:
     """The kinds of stores as parameters: memtui's own now, the others with what is slow."""
     return [pytest.param(kind, marks=() if kind == "memtui" else pytest.mark.slow) for kind in kinds]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("world", ["pro"], indirect=True)
+async def test_without_a_model_nothing_is_stored_that_the_plugin_fails_on(world: World) -> None:
+    async with world.serve("--rw", "--as", "main") as client:
+        assert "no vector" in await refusal(client, "memory_store", text=STATEMENT, category="fact")
 
 
 @pytest.mark.parametrize("world", one_now(WRITTEN), indirect=True)

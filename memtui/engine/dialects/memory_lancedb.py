@@ -12,7 +12,6 @@ CAN = Capabilities(
     compares_l2=True,
     row_form="builtin",
     default_recipe="memory-lancedb",
-    bare_rows="the built-in program finds a memory by its vector alone, so it would never find such a row",
 )
 
 
