@@ -8,13 +8,16 @@ from pathlib import Path
 import pytest
 
 from memtui.engine import ListQuery
+from memtui.tui.app import MemtuiApp
 from memtui.tui.dialogs.change_preview import ChangePreview
 from memtui.tui.dialogs.choose_one import ChooseOne
 from memtui.tui.dialogs.sheet import Sheet
+from memtui.tui.screens.browse.detail import MemoryDetail
+from memtui.tui.screens.browse.screen import BrowseScreen
 from tests.conftest import NOW_MS
 from tests.engine.curate_world import row_of, rows_of, same_rows, version_of
 from tests.engine.pro_store import row, write_store
-from tests.tui.driving import EACH_SIZE, check_golden, press, screen_text, type_text, until
+from tests.tui.driving import EACH_SIZE, check_golden, press, screen_text, settle, type_text, until
 from tests.tui.test_changing import browsing, current_id, listing, pro_store, said, steps
 from tests.tui.test_editing import dialog
 
@@ -193,3 +196,79 @@ async def test_older_versions_go_with_it_and_are_named_as_such(tmp_path, demo_st
         left = rows_of(store).column("id").to_pylist()
     assert old.id not in left
     assert newest not in left
+
+
+def detail_id(app: MemtuiApp) -> str | None:
+    """The memory that the detail shows."""
+    shown = browse(app).query_one(MemoryDetail).memory
+    return None if shown is None else shown.id
+
+
+def browse(app: MemtuiApp) -> BrowseScreen:
+    return next(screen for screen in app.screen_stack if isinstance(screen, BrowseScreen))
+
+
+def the_same(app: MemtuiApp) -> None:
+    """The detail shows what is under the cursor, and nothing where nothing is."""
+    current = browse(app).listing.current
+    assert detail_id(app) == (None if current is None else current.id)
+    state = browse(app).state.memory
+    assert (None if state is None else state.id) == detail_id(app)
+
+
+async def test_nothing_of_a_forgotten_memory_stays_on_the_screen(tmp_path: Path) -> None:
+    store = pro_store(tmp_path / "store")
+    async with browsing(store) as (app, pilot):
+        await press(pilot, "ctrl+p")
+        await type_text(pilot, "forget number 3")
+        await press(pilot, "enter")
+        await settle(pilot)
+        await steps(pilot, "escape", "D", "t", "y", "escape")
+        assert rows_of(store) and len(rows_of(store)) == 7
+        assert detail_id(app) is None
+        the_same(app)
+        assert "Note number 3" not in screen_text(app)
+        await steps(pilot, "W", "e", "D", "y", "R")
+        assert len(rows_of(store)) == 7
+        assert isinstance(app.screen, BrowseScreen), "a key worked on a memory that is no longer there"
+
+
+async def test_the_detail_follows_the_list(tmp_path: Path) -> None:
+    store = pro_store(tmp_path / "store")
+    async with browsing(store) as (app, pilot):
+        await press(pilot, "slash")
+        await type_text(pilot, "nothing-holds-this")
+        await press(pilot, "enter")
+        await settle(pilot)
+        assert detail_id(app) is None
+        await steps(pilot, "escape")
+        await press(pilot, "slash")
+        for _ in "nothing-holds-this":
+            await pilot.press("backspace")
+        await press(pilot, "enter")
+        await settle(pilot)
+        the_same(app)
+        assert detail_id(app) is not None
+        await steps(
+            pilot, "G", "D", "d", "y", "escape"
+        )  # the last row is deleted: the cursor goes to the one before
+        the_same(app)
+        await steps(pilot, "u", "enter")
+        the_same(app)
+        await steps(pilot, "g", "asterisk", "D", "t", "y", "escape")  # everything, with every trace
+        await settle(pilot)
+        assert len(rows_of(store)) == 0
+        assert detail_id(app) is None
+        assert "Note number" not in screen_text(app)
+
+
+async def test_the_detail_follows_what_another_program_deletes(tmp_path: Path) -> None:
+    import lancedb
+
+    store = pro_store(tmp_path / "store")
+    async with browsing(store) as (app, pilot):
+        lancedb.connect(store).open_table("memories").delete("true")
+        await press(pilot, "r")
+        await settle(pilot)
+        assert detail_id(app) is None
+        assert "Note number" not in screen_text(app)

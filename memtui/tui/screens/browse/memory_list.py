@@ -277,7 +277,8 @@ class MemoryList(SyncedScroll, can_focus=True):
 
     def announce(self) -> None:
         """Tell the screen which memory is under the cursor."""
-        self.post_message(MemoryChosen(self.current))
+        # Of this list also where its panel called: Textual keeps what a parent sends from going beyond that parent.
+        self.post_message(MemoryChosen(self.current).set_sender(self))
 
     # drawing
 
