@@ -43,6 +43,11 @@ UPSTREAM: dict[str, dict[str, str]] = {
         "textual.message_pump:MessagePump.set_timer": "76c179b55a6e",
         "textual.timer:Timer._run": "1f5039e465c8",
     },
+    "textual_input": {
+        "textual.drivers.linux_driver:LinuxDriver.run_input_thread": "4cda6f75a3f0",
+        "textual._parser:Parser.feed": "04224e0ac761",
+        "textual._parser:Parser.tick": "2d34da307341",
+    },
     "textual_ellipsis": {"textual.filter:LineFilter": "383f7fdea355"},
     "lancedb_import": {},
 }

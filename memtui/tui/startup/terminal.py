@@ -6,9 +6,10 @@ from textual.app import App
 from textual.drivers.linux_driver import LinuxDriver
 
 from memtui.early_keys import terminal_before
+from memtui.patches.textual_input import OpenInput
 
 
-class Terminal(LinuxDriver):
+class Terminal(OpenInput):
     """Textual's driver, which gives the terminal back, also to an editor, as it was before the program started."""
 
     def start_application_mode(self) -> None:
