@@ -81,3 +81,8 @@ def app_state(environ: Mapping[str, str] = os.environ) -> UiState:
 def store_ui_state(uri: str, environ: Mapping[str, str] = os.environ) -> UiState:
     """How the store at `uri` (as in `StoreInfo`) was looked at: theme, screen, filter, order, widths, saved views."""
     return UiState(store_state_dir(uri, environ) / "ui.json")
+
+
+def unsaved_edits(uri: str, environ: Mapping[str, str] = os.environ) -> UiState:
+    """What was typed of memories of the store at `uri` and not applied yet; `uri` as in `StoreInfo`."""
+    return UiState(store_state_dir(uri, environ) / "unsaved.json")

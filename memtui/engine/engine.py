@@ -356,34 +356,24 @@ class Engine:
         `partly`: rather what was written last at once (`load_first_page`) than all rows later, where `query` asks for
         all in the order of time. Raises UsageError with the span of the error for a filter that does not parse.
         """
-        from memtui.engine.catalog.select import awaits_metadata
-        from memtui.engine.catalog.views import METADATA_UNREAD, make_view
-        from memtui.engine.query.errors import NotReadyError
+        from memtui.engine.catalog.views import make_view
 
         if partly and (first := self._held.first_view(query)) is not None:
             return first
 
-        def make() -> ListView:
+        def make(catalog: Catalog) -> ListView:
+            now_ms, embed = self._now(), self._embed_words
             return make_view(
                 self._store,
-                self._held.whole(cancel),
+                catalog,
                 query,
-                now_ms=self._now(),
-                embed=self._embed_words,
+                now_ms=now_ms,
+                embed=embed,
                 on_progress=on_progress,
                 cancel=cancel,
             )
 
-        if awaits_metadata(self._held.whole(cancel), query.sort) and not self._held.reads_metadata:
-            self.load_metadata(on_progress, cancel)
-        try:
-            view = make()
-        except NotReadyError:
-            if self._held.reads_metadata:
-                raise
-            self.load_metadata(on_progress, cancel)  # nobody is at it: waiting would be for ever
-            view = make()
-        return replace(view, pending=METADATA_UNREAD) if view.pending and self._held.unreadable else view
+        return self._held.view(query, make, on_progress, cancel)
 
     def _vector_of(self, words: str) -> Any:
         from memtui.engine.providers.embedder import question_vector

@@ -7,6 +7,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
@@ -57,7 +58,7 @@ from memtui.tui.startup.session_app import SessionApp
 from memtui.tui.theme.files import LOOK_S, LiveThemes
 from memtui.tui.theme.tokens import defaults
 from memtui.tui.tour import Guide
-from memtui.ui_state import UiState, app_state, store_ui_state
+from memtui.ui_state import UiState, app_state, store_ui_state, unsaved_edits
 
 
 def _screen(mode: str, name: str) -> Screen[Any]:
@@ -146,6 +147,10 @@ class MemtuiApp(SessionApp):
         """What is kept of how the store at `uri` was looked at."""
         return store_ui_state(uri, self._environ)
 
+    def unsaved_edits(self, uri: str) -> UiState:
+        """Where edits of the store at `uri` are kept until they are applied."""
+        return unsaved_edits(uri, self._environ)
+
     def on_mount(self) -> None:
         if self.glyphs.name == "ascii":
             self.add_class("-ascii")
@@ -201,6 +206,10 @@ class MemtuiApp(SessionApp):
         from rich.text import Text
 
         error = sys.exception()
+        for screen in self.screen_stack:
+            if (keep := getattr(screen, "keep_unsaved", None)) is not None:
+                with suppress(Exception):  # the first fault is what is told
+                    keep()
         self.panic(Text(stopped(error)) if error is not None else "memtui stopped.")
 
     def on_flash(self, message: Flash) -> None:

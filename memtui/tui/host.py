@@ -33,6 +33,10 @@ class Host(Protocol):
         """What is kept of how the store at `uri` was looked at."""
         ...
 
+    def unsaved_edits(self, uri: str) -> UiState:
+        """Where edits of the store at `uri` are kept until they are applied."""
+        ...
+
     def copy(self, text: str, what: str) -> None:
         """Copy `text` and say so; `what` names it: "id", "text"."""
         ...

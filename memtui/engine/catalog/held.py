@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -148,6 +149,32 @@ class HeldCatalog:
             with self._while_free(self._loading, cancel):
                 if self._catalog is None:
                     self.load(None, cancel)
+
+    def view(
+        self,
+        query: ListQuery,
+        make: Callable[[Catalog], ListView],
+        on_progress: OnProgress | None,
+        cancel: CancelToken | None,
+    ) -> ListView:
+        """What `make` answers, for a query that may need the metadata: where nobody reads it, it is read here.
+
+        Raises NotReadyError where a thread is reading it: the query can be asked again then.
+        """
+        from memtui.engine.catalog.select import awaits_metadata
+        from memtui.engine.catalog.views import METADATA_UNREAD
+        from memtui.engine.query.errors import NotReadyError
+
+        if awaits_metadata(self.whole(cancel), query.sort) and not self.reads_metadata:
+            self.load_metadata(on_progress, cancel)
+        try:
+            view = make(self.whole(cancel))
+        except NotReadyError:
+            if self.reads_metadata:
+                raise
+            self.load_metadata(on_progress, cancel)  # nobody is at it: waiting would be for ever
+            view = make(self.whole(cancel))
+        return replace(view, pending=METADATA_UNREAD) if view.pending and self.unreadable else view
 
     @contextmanager
     def _while_free(self, held: RLock, cancel: CancelToken | None) -> Iterator[None]:

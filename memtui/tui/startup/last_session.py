@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from memtui.engine import MemtuiError, changes
+from memtui.engine import MemtuiError, changes, counted
 from memtui.engine.changes import LockState
 from memtui.tui.appearance import Appearance
 from memtui.tui.change_request import ChangeRequests
@@ -67,7 +67,8 @@ class LastSession:
             self._app.ui_state(self._uri).put(values)
 
 
-# What an earlier session left behind: changes that were cut off, a lock of a dead program. Said at start.
+# What an earlier session left behind: changes that were cut off, a lock of a dead program, edits that were not
+# applied. Said at start.
 
 LOOK = "look"
 
@@ -75,11 +76,12 @@ LOOK = "look"
 async def look_for_mishaps(app: SessionApp, engine: Engine) -> None:
     """Look once, off the event loop; say what was found and offer the ways out."""
 
-    def look() -> tuple[list[Interrupted], LockState]:
-        return changes.find_interrupted(engine), engine.write_state.lock_state()
+    def look() -> tuple[list[Interrupted], LockState, list[str]]:
+        left = list(app.unsaved_edits(engine.info.uri).read())
+        return changes.find_interrupted(engine), engine.write_state.lock_state(), left
 
     try:
-        interrupted, lock = await asyncio.to_thread(look)
+        interrupted, lock, left = await asyncio.to_thread(look)
     except MemtuiError as error:
         app.fail(error)
         return
@@ -90,6 +92,12 @@ async def look_for_mishaps(app: SessionApp, engine: Engine) -> None:
         _offer(app, frame.staging, interrupted)
     elif lock.stale:
         app.say(f"The write lock is {lock.phrase}; see the Journal before you change anything.", "error")
+    elif left:
+        app.say(
+            f"Changes that were not applied were kept: {counted(len(left), 'memory', 'memories')} ({left[0][:8]}). "
+            "Edit the memory in Browse to go on with them.",
+            "note",
+        )
 
 
 def _offer(app: SessionApp, staging: ChangeRequests, interrupted: list[Interrupted]) -> None:

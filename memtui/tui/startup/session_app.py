@@ -23,6 +23,10 @@ class SessionApp(KeymapApp):
         """Names of the themes that were read from files and can be chosen."""
         raise NotImplementedError
 
+    def unsaved_edits(self, uri: str) -> UiState:
+        """Where edits of the store at `uri` are kept until they are applied."""
+        raise NotImplementedError
+
     def ui_state(self, uri: str) -> UiState:
         """What is kept of how the store at `uri` was looked at."""
         raise NotImplementedError

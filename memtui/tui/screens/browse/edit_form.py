@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from textual import events, on
 from textual.app import ComposeResult
+from textual.await_complete import AwaitComplete
 from textual.content import Content
+from textual.timer import Timer
 from textual.widgets import Static, TextArea
 
 from memtui.engine import Memory, MemtuiError, clean, one_line
@@ -28,6 +30,9 @@ from memtui.tui.widgets.text_lines import DialogKeys
 
 STEP = 0.05
 """What one press of left or right adds to an importance or a confidence."""
+
+KEEP_S = 0.5
+"""How long after a key what was typed is written down."""
 
 SHARES = ("importance", "confidence")
 
@@ -51,6 +56,8 @@ class EditedMemory:
     """The stored text holds characters that cannot be shown; the editor holds it without them."""
     trouble: str = ""
     """Why the draft cannot be taken as it is."""
+    restored: bool = False
+    """What differs was typed in an earlier run that did not apply it."""
 
     def value(self, name: str) -> str:
         """What the field is to be."""
@@ -188,9 +195,19 @@ class EditForm(QuickModal[EditedMemory | None]):
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-normal")]  # noqa: RUF012
     BINDINGS = bindings("edit")
 
-    def __init__(self, draft: EditedMemory, scopes: Sequence[str], embedder: str, title: str) -> None:
+    def __init__(
+        self,
+        draft: EditedMemory,
+        scopes: Sequence[str],
+        embedder: str,
+        title: str,
+        keep: Callable[[EditedMemory], object],
+    ) -> None:
         super().__init__()
         self.draft = draft
+        self._keep = keep
+        """Writes the draft down for the case that the app ends before it is applied."""
+        self._unkept: Timer | None = None
         self._scopes, self._embedder, self._title = tuple(scopes), embedder, title
 
     def compose(self) -> ComposeResult:
@@ -258,6 +275,8 @@ class EditForm(QuickModal[EditedMemory | None]):
     def _tell(self) -> None:
         """Say what differs and what stands in the way."""
         draft, notes = self.draft, []
+        if draft.restored:
+            notes.append("Restored: these changes were typed before and not applied. Close drops them.")
         if draft.cleaned:
             notes.append(
                 "The stored text holds control characters; they are not shown, and a new text drops them."
@@ -277,8 +296,25 @@ class EditForm(QuickModal[EditedMemory | None]):
         self.query_one(KnobRows).repaint()
 
     def _take(self, draft: EditedMemory) -> None:
+        if (draft.given, draft.in_place) != (self.draft.given, self.draft.in_place) and self._unkept is None:
+            self._unkept = self.set_timer(KEEP_S, self.keep_unsaved)
         self.draft = draft
         self._tell()
+
+    def keep_unsaved(self) -> None:
+        """Write down what was typed since the last time; the app does so too where it ends by a fault."""
+        if self._unkept is not None:
+            self._unkept.stop()
+            self._unkept = None
+            self._keep(self.draft)
+
+    def dismiss(self, result: EditedMemory | None = None) -> AwaitComplete:
+        """As Textual does; what was typed last is written down before, and is dropped with the form."""
+        if self._unkept is not None:
+            self._unkept.stop()
+            self._unkept = None
+        self._keep(result if result is not None else replace(self.draft, given={}))
+        return super().dismiss(result)
 
     # changing
 
@@ -328,7 +364,7 @@ class EditForm(QuickModal[EditedMemory | None]):
 
     def action_review(self) -> None:
         if self.draft.changed:
-            self.dismiss(replace(self.draft, trouble=""))
+            self.dismiss(replace(self.draft, trouble="", restored=False))
         else:
             self.query_one(EditNotes).say("Nothing differs from what is stored yet.")
 
