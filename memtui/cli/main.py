@@ -47,6 +47,7 @@ COMMANDS = {
     "migrate": "make a store of another form out of one, and verify it",
     "upgrade": "bring rows of the old form up to date",
     "repair": "repair rows that agents cannot find or would misread",
+    "alive": "whether each agent's memory works, why not, and the change that revives it",
     "doctor": "what is wrong with a store, and what fixes it",
     "versions": "the table over time: who wrote what, names, differences, and the ways back",
     "config": "the agent's configuration: problems, plans, what they would change",
@@ -70,8 +71,8 @@ COMMANDS = {
 
 _EPILOG = """\
 STORE is a folder, a LanceDB URI or the name of a discovered store; without it the discovered one is used.
-Exit codes: 0 done, 1 failed with a reason, 2 wrong usage, 3 refused for safety. doctor and config check: 1 looked
-and something is wrong, 4 there was nothing that could be opened.
+Exit codes: 0 done, 1 failed with a reason, 2 wrong usage, 3 refused for safety. doctor, alive and config
+check: 1 looked and something is wrong, 4 there was nothing that could be opened.
 """
 
 

@@ -14,6 +14,7 @@ from tests.conftest import ROOT
 FACES = (
     *(
         "access",
+        "alive",
         "capture",
         "cases",
         "catalog",

@@ -162,6 +162,53 @@ def files_in(manifest: bytes, version: int, *, by_address: bool = False) -> Mapp
     return {number: fragment.files for number, fragment in read.fragments.items()}
 
 
+@dataclass(frozen=True, slots=True)
+class TableSketch:
+    """What the newest manifest tells of a table without opening it."""
+
+    version: int
+    time_ms: int
+    """When the newest version was written, in ms."""
+    columns: Mapping[str, str]
+    """Logical type of each column of the root, "fixed_size_list:float:64" for vectors."""
+    rows: int
+
+    @property
+    def dims(self) -> int | None:
+        """Length of the vectors; None without exactly one column of them."""
+        sizes = [
+            kind.rsplit(":", 1)[-1] for kind in self.columns.values() if kind.startswith("fixed_size_list")
+        ]
+        return int(sizes[0]) if len(sizes) == 1 and sizes[0].isdecimal() else None
+
+
+def sketch_table(table: Path) -> TableSketch | None:
+    """Columns, rows and time of the newest version of `NAME.lance`, without LanceDB; None where it cannot be told."""
+    try:
+        newest = max((table / "_versions").glob("*.manifest"), key=_version, default=None)
+        message = None if newest is None else _message(newest.read_bytes())
+        read = None if message is None else _parsed(message, None, {}, by_address=True)
+        if message is None or read is None:
+            return None
+        columns: dict[str, str] = {}
+        for field, value in _fields(message):
+            if field == 1 and isinstance(value, bytes):
+                parts = dict(_fields(value))
+                parent = parts.get(4, 0)  # -1 as an unsigned number: a column of the root
+                if isinstance(parent, int) and parent >= 2**31:
+                    columns[_word(parts.get(2))] = _word(parts.get(5))
+        rows = sum(fragment.rows - _deleted(fragment.deletions) for fragment in read.fragments.values())
+    except (OSError, ValueError, IndexError, struct.error):
+        return None
+    return TableSketch(read.version, read.time_ms, columns, max(0, rows))
+
+
+def _deleted(deletions: bytes) -> int:
+    """Rows that a fragment's deletion file takes out."""
+    count = dict(_fields(deletions)).get(4, 0) if deletions else 0
+    return count if isinstance(count, int) else 0
+
+
 def _manifest(file: Path, table: Path, known: dict[bytes, tuple[int, Fragment]]) -> VersionManifest | None:
     try:
         message = _message(file.read_bytes())
