@@ -18,6 +18,7 @@ from pydantic import BaseModel, ValidationError
 from memtui import __version__
 from memtui.engine import MemtuiError, mask, unbroken
 from memtui.mcp import asking
+from memtui.mcp.arguments import read_arguments
 from memtui.mcp.door import MOST_BYTES, Door, ToolError, cut_to, usage
 from memtui.mcp.notices import NoticeBoard
 from memtui.mcp.prompts import prompt, prompts, resource, resources, template
@@ -153,8 +154,8 @@ def described(tool: Tool) -> types.Tool:
         name=tool.name,
         title=tool.title,
         description=tool.description,
-        input_schema=schema_of(tool.arguments),
-        output_schema=schema_of(tool.answer),
+        input_schema=input_schema(tool.arguments),
+        output_schema=output_schema(tool.answer),
         annotations=types.ToolAnnotations(
             title=tool.title,
             read_only_hint=not tool.writes,
@@ -165,11 +166,29 @@ def described(tool: Tool) -> types.Tool:
     )
 
 
-def schema_of(model: type[BaseModel]) -> dict[str, Any]:
-    """The JSON Schema of a model; hosts want an object without unknown members at the top."""
+def input_schema(model: type[BaseModel]) -> dict[str, Any]:
+    """The JSON Schema of a tool's arguments. It lets unknown ones through: hosts add their own, which are ignored."""
+    return {**_object_schema(model), "additionalProperties": True}
+
+
+def output_schema(model: type[BaseModel]) -> dict[str, Any]:
+    """The JSON Schema of a tool's answer, with the notes that any answer may carry."""
+    schema = _object_schema(model)
+    schema["properties"].setdefault("notes", _NOTES)
+    return {**schema, "additionalProperties": model.model_config.get("extra") == "allow"}
+
+
+_NOTES: Mapping[str, Any] = {
+    "description": "what to know of this answer",
+    "items": {"type": "string"},
+    "title": "Notes",
+    "type": "array",
+}
+
+
+def _object_schema(model: type[BaseModel]) -> dict[str, Any]:
     schema = model.model_json_schema()
     schema.setdefault("properties", {})
-    schema["additionalProperties"] = model.model_config.get("extra") == "allow"
     schema.pop("description", None)
     return schema
 
@@ -187,6 +206,7 @@ def agreed(door: Door, tool: Tool, given: dict[str, Any], answer: Any, token: st
 def called(door: Door, tool: Tool, given: dict[str, Any]) -> tuple[types.CallToolResult, Reply | None]:
     """What a call answers, with the reply behind it. A fault becomes an answer that says what to do next."""
     began = monotonic()
+    given, notes = read_arguments(tool.arguments, given)
     try:
         if door.paused:
             raise ToolError("A person paused this client. Go on without the memory, and say so.")
@@ -206,18 +226,21 @@ def called(door: Door, tool: Tool, given: dict[str, Any]) -> tuple[types.CallToo
             f"The memory failed: {type(error).__name__}. Go on without it, and tell a person: memtui doctor."
         )
     else:
-        return _answered(door, tool, given, reply, began), reply
+        return _answered(door, tool, given, reply, began, notes), reply
     why = mask(why)[0]  # the journal of calls quotes it, too
     door.record(tool.name, given, {}, began, why)
     return failed(why), None
 
 
 def _answered(
-    door: Door, tool: Tool, given: dict[str, Any], reply: Reply, began: float
+    door: Door, tool: Tool, given: dict[str, Any], reply: Reply, began: float, notes: Sequence[str]
 ) -> types.CallToolResult:
     text = cut_to(reply.text, MOST_BYTES)
     text += "" if text == reply.text else "\n(cut: ask for fewer)"
+    text += "".join(f"\nnote: {note}" for note in notes)
     data = json.loads(reply.data.model_dump_json())
+    if notes:
+        data["notes"] = [*(data.get("notes") or ()), *notes]
     door.record(tool.name, given, data, began)
     return types.CallToolResult(content=[types.TextContent(type="text", text=text)], structured_content=data)
 
@@ -233,8 +256,7 @@ def _invalid(tool: Tool, error: ValidationError) -> str:
     wrong = []
     for each in error.errors(include_url=False, include_input=False):
         name = ".".join(str(part) for part in each["loc"]) or "arguments"
-        what = "is not known" if each["type"] == "extra_forbidden" else each["msg"]
-        wrong.append(f"{name}: {what}")
+        wrong.append(f"{name}: {each['msg']}")
     return (
         f"{'; '.join(wrong)}. {tool.name} takes {', '.join(tool.arguments.model_fields) or 'no arguments'}."
     )

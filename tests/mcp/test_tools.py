@@ -100,7 +100,7 @@ async def test_every_tool_has_schemas_hints_and_a_title(door_to: Callable[..., D
     for tool in tools:
         assert tool.title
         assert tool.description
-        assert tool.input_schema["additionalProperties"] is False
+        assert tool.input_schema["additionalProperties"] is True, "hosts add keys of their own"
         assert tool.output_schema is not None
         hints = tool.annotations
         assert hints is not None
@@ -139,6 +139,67 @@ async def test_store_says_what_became_of_it_and_never_repeats_a_secret(door_to: 
         assert found["results"][0]["why"]
         listed = await call("memory_list", filter="gateway")
         assert [each["id"] for each in listed["memories"]] == [first["id"]]
+
+
+async def test_arguments_are_read_as_hosts_send_them(door_to: Callable[..., Door]) -> None:
+    async with connected(door_to("main")) as call:
+        made = await call(
+            "memory_store",
+            text="The gateway listens on port 8443",
+            category="Fact",
+            scope="",
+            importance=None,
+        )
+        assert (made["action"], made["scope"]) == ("created", "agent:main")
+        found = await call(
+            "memory_search",
+            query="which port does the gateway listen on",
+            limit=0,
+            scope="",
+            category=None,
+            since="",
+            toolCallId="call_1",
+            **{"_meta": {"progressToken": 1}},
+        )
+        assert [hit["id"] for hit in found["results"]] == [made["id"]]
+        assert any("toolCallId" in note and "_meta" in note for note in found["notes"])
+        assert any(note.startswith("limit") for note in found["notes"])
+        assert (await call("memory_search", query="port", limit="5"))["results"]
+        assert (await call("memory_search", query="port", limit=500))["notes"] == [
+            "limit: 500 is out of range, read as 20"
+        ]
+        assert (await call("memory_search", query=8443))["results"]
+        for ids in ([made["id"]], json.dumps([made["id"]]), made["id"], f" {made['id']} "):
+            assert [each["id"] for each in (await call("memory_get", ids=ids))["memories"]] == [made["id"]]
+        assert (await call("memory_list", filter="", cursor="", limit=0))["memories"]
+        assert "notes" not in await call("memory_list", filter="gateway")
+
+
+async def test_a_token_holds_although_the_host_adds_another_key_each_time(
+    door_to: Callable[..., Door],
+) -> None:
+    async with connected(door_to("main")) as call:
+        made = await call("memory_store", text="The team meets on Tuesday at ten")
+        wanted = {"id": made["id"], "delete": "true"}
+        preview = await call("memory_forget", **wanted, confirm="", toolCallId="call_1")
+        done = await call("memory_forget", **wanted, confirm=preview["confirm"], toolCallId="call_2")
+        assert done["action"] != "preview"
+        assert (await call("memory_list"))["memories"] == []
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"query": ""}, {"query": None}, {"query": {"a": 1}}, {"query": ["x"]}, {}, {"query": "x", "limit": "many"},
+        {"query": "x", "limit": {}}, {"query": "x", "scope": ["a"]},
+    ],
+)  # fmt: skip
+async def test_what_no_reading_makes_right_is_refused_by_name(
+    door_to: Callable[..., Door], wrong: dict[str, Any]
+) -> None:
+    async with connected(door_to("main")) as call:
+        said = await call.error("memory_search", **wrong)
+        assert any(name in said for name in ("query", "limit", "scope"))
 
 
 async def test_what_changes_is_previewed_and_its_token_is_good_once_for_these_arguments(
@@ -188,9 +249,10 @@ async def test_two_agents_are_blind_to_each_other(door_to: Callable[..., Door]) 
 
 async def test_wrong_arguments_are_named_and_their_values_not_repeated(door_to: Callable[..., Door]) -> None:
     async with connected(door_to()) as call:
-        assert "nope: is not known" in await call.error("memory_search", query="x", nope=SECRET)
-        assert SECRET not in await call.error("memory_search", query="x", nope=SECRET)
-        assert "limit" in await call.error("memory_search", query="x", limit=21)
+        told = await call("memory_search", query="x", **{"nope": SECRET, SECRET: "x"})
+        assert "nope" in told["notes"][0]
+        assert SECRET not in json.dumps(told)
+        assert "limit" in await call.error("memory_search", query="x", limit="many")
         assert "query" in await call.error("memory_search")
         assert "cursor" in await call.error("memory_list", cursor="abc")
         assert "since" in await call.error("memory_search", query="x", since="yesterday")

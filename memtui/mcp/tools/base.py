@@ -12,7 +12,7 @@ from memtui.mcp.door import Door
 
 
 class Arguments(BaseModel):
-    """Arguments of a tool; an unknown one is refused, not ignored."""
+    """Arguments of a tool, as `read_arguments` gives them: none is unknown."""
 
     model_config = ConfigDict(extra="forbid")
 
