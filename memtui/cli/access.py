@@ -23,11 +23,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `memtui access`."""
     parser.add_argument("--agent", metavar="A", help='only this agent, "no id" or "shell"')
     parser.add_argument(
-        "--policy", metavar="FILE", help="deny rules, `deny: AGENT SCOPE` a line; exit 1 when one is broken"
+        "--policy",
+        metavar="FILE",
+        help="file of deny rules, `deny: AGENT SCOPE` per line; exit code 1 if one is broken",
     )
-    parser.add_argument(
-        "--leaks", action="store_true", help="also look for what crossed although it must not"
-    )
+    parser.add_argument("--leaks", action="store_true", help="also look for leaks")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -20,14 +20,15 @@ from memtui.engine.transfer import (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `memtui add`."""
     parser.add_argument(
-        "texts", nargs="+", metavar="TEXT", help="what to remember; - reads one a line from standard input"
+        "texts",
+        nargs="+",
+        metavar="TEXT",
+        help="text of the memory; - reads one per line from standard input",
     )
-    parser.add_argument("--scope", metavar="S", help="where it goes (default: global)")
+    parser.add_argument("--scope", metavar="S", help="its scope (default: global)")
     parser.add_argument("--category", metavar="NAME", help="preference, fact, decision, entity, ...")
     parser.add_argument("--importance", metavar="N", type=float, help="from 0 to 1")
-    parser.add_argument(
-        "--allow", metavar="RULE,...", help=f"rules that do not hold back: {', '.join(SWITCHABLE)}"
-    )
+    parser.add_argument("--allow", metavar="RULE,...", help=f"rules to ignore: {', '.join(SWITCHABLE)}")
     add_safety_arguments(parser)
 
 

@@ -26,20 +26,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("id", metavar="ID", help="the memory")
     parser.add_argument("query", metavar="QUERY", help="the question")
     parser.add_argument("--recipe", metavar="NAME", default="", help="the recipe")
+    parser.add_argument("--config", metavar="FILE", help="the plugin's current retrieval and decay blocks")
+    parser.add_argument("--was-config", metavar="FILE", help="show the full injected blocks")
     parser.add_argument(
-        "--config", metavar="FILE", help="the plugin's retrieval and decay blocks as they are now"
-    )
-    parser.add_argument("--was-config", metavar="FILE", help="the blocks as they were then")
-    parser.add_argument(
-        "--then", type=int, metavar="MS", help="when it was still right (default: the oldest version)"
+        "--then",
+        type=int,
+        metavar="MS",
+        help="a version or time at which the answer was right (default: the oldest version)",
     )
     parser.add_argument("--scope", metavar="SCOPE", action="append", help="only this scope")
     parser.add_argument(
         "--all-scopes",
         action="store_true",
-        help="search every scope, which no agent does with an agent's recipe",
+        help="search every scope (an agent's own recall never does)",
     )
-    parser.add_argument("--limit", type=int, metavar="K", help="how many results")
+    parser.add_argument("--limit", type=int, metavar="K", help="number of results")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `memtui blast`."""
     parser.add_argument(
-        "id", metavar="ID", help="the memory's id, or its first 8 or more characters; a removed one, too"
+        "id", metavar="ID", help="id, or its first 8 or more characters; also of a deleted memory"
     )
     parser.add_argument(
         "--do",
         action="append",
         metavar="ROW=CHOICE",
-        help="one change of what it reached: ROW is an id of it, or all, same, near, captured; CHOICE is archive, "
+        help="one change: ROW is an id, or all, same, near, captured; CHOICE is archive, "
         "delete, mask, replace:OLD=>NEW, text:WORDS, by:ID, scope:SCOPE or leave. Repeat it; the last one counts",
     )
     add_safety_arguments(parser)

@@ -13,8 +13,8 @@ from memtui.engine.clients import CallJournal
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `memtui calls`."""
-    parser.add_argument("--client", metavar="NAME", help="of one client only")
-    parser.add_argument("--limit", type=int, default=50, metavar="N", help="how many (default: 50)")
+    parser.add_argument("--client", metavar="NAME", help="only of this client")
+    parser.add_argument("--limit", type=int, default=50, metavar="N", help="number of rows (default: 50)")
 
 
 def run(args: argparse.Namespace) -> int:

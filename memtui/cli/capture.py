@@ -43,25 +43,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a conversation, - for standard input; or: why-not TEXT FILE",
     )
     parser.add_argument(
-        "--format", choices=FORMATS, default="auto", help="what it is (default: found out by what is in it)"
+        "--format", choices=FORMATS, default="auto", help="format of the source (default: auto-detect)"
     )
     parser.add_argument(
         "--recipe", default="", metavar="NAME", help="memtui, pro, memory-lancedb, mem-engine"
     )
     parser.add_argument("--config", metavar="FILE", help="JSON or JSON5 with settings of the recipe")
     parser.add_argument(
-        "--scope", default="", metavar="S", help="where memories go (default: the agent's own)"
+        "--scope", default="", metavar="S", help="scope of new memories (default: the agent's own)"
     )
-    parser.add_argument("--agent", default="main", metavar="A", help="whose conversation it is")
+    parser.add_argument("--agent", default="main", metavar="A", help="the agent of the conversation")
     add_model_arguments(parser)
-    parser.add_argument("--explain", action="store_true", help="say what became of every text")
+    parser.add_argument("--explain", action="store_true", help="print the decision for every message")
     parser.add_argument(
-        "--record", metavar="FILE", help="keep a recording, to replay it under other settings"
+        "--record", metavar="FILE", help="write a recording, to replay it with other settings"
     )
     parser.add_argument(
         "--replay",
         metavar="FILE.jsonl[.gz]",
-        help="play recordings, of --record or of memory-lancedb-pro, each on a store made for it; one JSON line each",
+        help="replay recordings of --record or of memory-lancedb-pro, each on a new store; prints one JSON line each",
     )
     add_safety_arguments(parser)
 
@@ -73,10 +73,11 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="URL",
         nargs="?",
         const="",
-        help="ask a language model: the configured one, or that of a service (its root with /v1); texts go there",
+        help="use a language model: the configured one, or one of a service (its address with "
+        "/v1); texts are sent to it",
     )
-    parser.add_argument("--llm-model", metavar="M", help="the model to ask there")
-    parser.add_argument("--llm-key-env", metavar="VAR", help="the variable that holds its key")
+    parser.add_argument("--llm-model", metavar="M", help="name of the model")
+    parser.add_argument("--llm-key-env", metavar="VAR", help="environment variable with its API key")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -327,7 +328,7 @@ def _print(document: dict[str, Any], args: argparse.Namespace) -> None:
     elif document["entry"] is None:
         print_text(f"{counts}; nothing to write")
     else:
-        print_text(f"{counts}; take it back with: memtui undo {document['entry']}")
+        print_text(f"{counts}; undo with: memtui undo {document['entry']}")
     for call in document["calls"]:
         tokens = "tokens not known" if call["tokens"] is None else f"{call['tokens']} tokens"
         if "error" in call:

@@ -30,7 +30,7 @@ ACTIONS = ("list", "run", "tune", "add", "add-talk", "remove", "import", "demo",
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `memtui cases`."""
-    parser.add_argument("action", choices=ACTIONS, help="what to do")
+    parser.add_argument("action", choices=ACTIONS, help="action")
     parser.add_argument(
         "words",
         nargs="*",
@@ -42,25 +42,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="TEXT",
         action="append",
         default=[],
-        help="add-talk: a memory that the conversation should leave; none for none",
+        help="add-talk: a memory that the conversation should produce; none for none",
     )
+    parser.add_argument("--expect", metavar="ID", action="append", default=[], help="add: an expected memory")
     parser.add_argument(
-        "--expect", metavar="ID", action="append", default=[], help="add: a memory that should come back"
-    )
-    parser.add_argument(
-        "--reject", metavar="ID", action="append", default=[], help="add: a memory that should not"
+        "--reject", metavar="ID", action="append", default=[], help="add: an unexpected memory"
     )
     parser.add_argument("--scope", metavar="SCOPE", action="append", help="add: only this scope")
     parser.add_argument("--since", metavar="D", default="7d", help="from-sessions: turns since (default 7d)")
     parser.add_argument("--agent", metavar="A", help="from-sessions: only this agent's")
     parser.add_argument("--category", metavar="NAME", help="add: only this category")
-    parser.add_argument("--k", type=int, default=5, help="run: how many results count (default 5)")
+    parser.add_argument("--k", type=int, default=5, help="run: number of results that count (default 5)")
     parser.add_argument("--recipe", metavar="NAME", default="", help="run, add-talk: the recipe")
     parser.add_argument("--config", metavar="FILE", help="run: the plugin's retrieval and decay blocks")
     parser.add_argument("--b-recipe", metavar="NAME", help="run: compare with this recipe")
     parser.add_argument("--b-config", metavar="FILE", help="run: compare with these settings")
     parser.add_argument(
-        "--budget", type=int, default=60, help="tune: settings to try at the most (default 60)"
+        "--budget", type=int, default=60, help="tune: maximum number of settings to try (default 60)"
     )
     parser.add_argument("--now", type=int, metavar="MS", help="run: recall as of this time")
     parser.add_argument(
@@ -68,7 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="MEASURE=VALUE",
         action="append",
         default=[],
-        help="run: exit 1 when missed, e.g. hit=.8",
+        help="run: exit code 1 below this, for example hit=.8",
     )
 
 

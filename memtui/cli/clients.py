@@ -22,25 +22,29 @@ ACTIONS = ("add", "pause", "resume", "revoke")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `memtui clients`."""
     parser.add_argument(
-        "action", nargs="?", choices=ACTIONS, help="add, pause, resume or revoke; without it they are listed"
+        "action", nargs="?", choices=ACTIONS, help="add, pause, resume or revoke (default: list the clients)"
     )
-    parser.add_argument("name", nargs="?", metavar="NAME", help="which client")
+    parser.add_argument("name", nargs="?", metavar="NAME", help="name of the client")
     parser.add_argument(
         "--as",
         dest="agent",
         default="",
         metavar="AGENT",
-        help="with add: whom it acts for (default: its own name)",
+        help="with add: the agent it acts for (default: its own name)",
     )
-    parser.add_argument("--reads", metavar="SCOPE,...", help="with add: the scopes that it reads instead")
-    parser.add_argument("--writes", metavar="SCOPE", help="with add: the scope that it writes to instead")
-    parser.add_argument("--no-writes", action="store_true", help="with add: it only reads")
+    parser.add_argument(
+        "--reads", metavar="SCOPE,...", help="with add: scopes it may read (default: those of its agent)"
+    )
+    parser.add_argument(
+        "--writes", metavar="SCOPE", help="with add: scope it writes to (default: that of its agent)"
+    )
+    parser.add_argument("--no-writes", action="store_true", help="with add: read only")
     parser.add_argument(
         "--rate",
         type=int,
         default=0,
         metavar="N",
-        help="with add: calls a minute at most (default: no limit)",
+        help="with add: maximum calls per minute (default: no limit)",
     )
 
 
@@ -59,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
         register.pause(args.name, args.action == "pause")
     done = {
         "pause": "paused",
-        "resume": "let in again",
+        "resume": "resumed",
         "revoke": "revoked: its token opens nothing any more",
     }
     print_text(f"{args.name} is {done[args.action]}")

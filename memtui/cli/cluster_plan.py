@@ -24,12 +24,16 @@ def add_cluster_arguments(parser: argparse.ArgumentParser, makes: str) -> None:
     parser.add_argument(
         "--plan", choices=("ray",), help=f"write a script that makes {makes} on a cluster, and stop there"
     )
-    parser.add_argument("--workers", type=int, metavar="N", default=2, help="plan: how many (default 2)")
-    parser.add_argument("--run", action="store_true", help="plan: run the script here too, and go on with it")
+    parser.add_argument(
+        "--workers", type=int, metavar="N", default=2, help="plan: number of workers (default 2)"
+    )
+    parser.add_argument(
+        "--run", action="store_true", help="plan: also run the script here, and continue with its result"
+    )
     parser.add_argument(
         "--parts",
         metavar="PLACE",
-        help="folder or address of what a cluster made, for the plan or of one that ran",
+        help="folder or address of a cluster's results",
     )
 
 

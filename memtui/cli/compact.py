@@ -17,7 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--as-plugin",
         action="store_true",
-        help="as memory-lancedb-pro does it: across scopes and categories, history revived",
+        help="work as memory-lancedb-pro does: across scopes and categories, reviving history",
     )
     add_safety_arguments(parser)
 

@@ -30,25 +30,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "action",
         choices=ACTIONS,
-        help="check: what is wrong; plan: what would change; diff: the lines; apply: write it; undo: take it back",
+        help="check: list problems; plan: show what would change; diff: show the lines; "
+        "apply: write; undo: undo the last write",
     )
     parser.add_argument(
         "plan", nargs="?", metavar="PLAN", help="A, B, C, D, or a JSON5 file of the plugin's settings"
     )
     parser.add_argument(
-        "--yes", action="store_true", help="agree to write, and to ask the services that are named"
+        "--yes", action="store_true", help="confirm writing, and requests to the named services"
     )
     parser.add_argument(
         "--keys", action="store_true", help='with check: ask each service with the word "test" (--yes)'
     )
     parser.add_argument(
-        "--no-key-checks", action="store_true", help="with apply: ask no service before it is written"
+        "--no-key-checks", action="store_true", help="with apply: send no request to a service before writing"
     )
     parser.add_argument(
-        "--fly", action="store_true", help="with plan: answer the cases and the last questions under it"
+        "--fly",
+        action="store_true",
+        help="with plan: answer cases and recent questions under the new settings",
     )
     parser.add_argument(
-        "--ask", action="store_true", help="with --fly: the plan's embedding model and reranker may be asked"
+        "--ask",
+        action="store_true",
+        help="with --fly: allow requests to the plan's embedding model and reranker",
     )
 
 
@@ -153,7 +158,7 @@ def _plan(args: argparse.Namespace, config: Configuration) -> int:
         before = f"{shown['from']!r} " if change.there else ""
         print_text(f"  {change.dotted}: {before}{after}" + (f"  ({change.reason})" if change.reason else ""))
     if not changes:
-        print_text("  it is so already")
+        print_text("  nothing to change")
     for each in draft.consequences:
         print_text(f"{'!' if each.grave else ' '} {each.sentence}")
     for name in draft.missing:
@@ -271,7 +276,7 @@ def _apply(args: argparse.Namespace, config: Configuration) -> int:
                 {"schema": "memtui.config.apply.v1", "plan": draft.name, "changes": [], "written": False}
             )
         else:
-            print_text("it is so already; nothing was written")
+            print_text("nothing to change; nothing was written")
         return 0
     if not args.yes:
         hosts = ", ".join(draft.hosts)
@@ -320,7 +325,7 @@ def _apply(args: argparse.Namespace, config: Configuration) -> int:
     for problem in problems:
         warning(f"{problem.sentence}. {problem.remedy}")
     print_text("you restart the gateway: openclaw gateway restart; then ask something: memtui recall QUERY")
-    print_text("take it back with: memtui config undo --yes")
+    print_text("undo with: memtui config undo --yes")
     return 0
 
 
@@ -345,6 +350,6 @@ def _undo(args: argparse.Namespace, config: Configuration) -> int:
         )
         return 0
     for each in files:
-        print_text(f"taken back: {each.path}")
+        print_text(f"undone: {each.path}")
     print_text("you restart the gateway: openclaw gateway restart")
     return 0

@@ -22,16 +22,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         choices=("status", "build", "remove", "fetch"),
         default="status",
-        help="what to do (default: status)",
+        help="action (default: status)",
     )
     parser.add_argument(
         "--model", type=Path, metavar="FOLDER", help="build: the model's folder; fetch: where to put it"
     )
     parser.add_argument(
-        "--dims", type=int, default=128, metavar="N", help="numbers kept of each word piece (default: 128)"
+        "--dims", type=int, default=128, metavar="N", help="dimensions of each token vector (default: 128)"
     )
-    parser.add_argument("--from", dest="source", default=MODEL_URL, metavar="URL", help="fetch: from where")
-    parser.add_argument("--yes", action="store_true", help="fetch: do it; without it host and size are shown")
+    parser.add_argument(
+        "--from", dest="source", default=MODEL_URL, metavar="URL", help="fetch: address to download from"
+    )
+    parser.add_argument(
+        "--yes", action="store_true", help="fetch: download; without it only host and size are shown"
+    )
 
 
 def run(args: argparse.Namespace) -> int:

@@ -13,11 +13,11 @@ from memtui.demo_store import DEMO, demo_store
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `memtui demo`."""
     parser.add_argument(
-        "--make-only", action="store_true", help="make the store, print its folder, do not open the app"
+        "--make-only",
+        action="store_true",
+        help="create the store and print its folder, without opening the app",
     )
-    parser.add_argument(
-        "--rw", action="store_true", help="nothing more: the demo store may always be changed"
-    )
+    parser.add_argument("--rw", action="store_true", help="no effect: the demo is always writable")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -29,28 +29,35 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `memtui docs`."""
     parser.add_argument("folder", metavar="FOLDER", help="an agent's workspace, or a folder of notes")
     parser.add_argument(
-        "question", nargs="?", metavar="QUESTION", help="what to look for; without it: status"
+        "question", nargs="?", metavar="QUESTION", help="question to search for (default: print the status)"
     )
-    parser.add_argument("--limit", type=int, default=6, metavar="N", help="how many at most (default: 6)")
+    parser.add_argument("--limit", type=int, default=6, metavar="N", help="maximum number (default: 6)")
     parser.add_argument(
-        "--min-score", type=float, default=0.35, metavar="S", help="the least score (default: 0.35)"
+        "--min-score", type=float, default=0.35, metavar="S", help="minimum score (default: 0.35)"
     )
     parser.add_argument(
-        "--half-life", type=float, metavar="DAYS", help="scores of dated files fade (memory-core: 30)"
+        "--half-life",
+        type=float,
+        metavar="DAYS",
+        help="half-life in days of the scores of dated files (memory-core: 30)",
     )
-    parser.add_argument("--mmr", type=float, metavar="L", help="variety, 0 to 1 (memory-core: 0.7)")
+    parser.add_argument("--mmr", type=float, metavar="L", help="diversity (MMR), 0 to 1 (memory-core: 0.7)")
     parser.add_argument(
         "--slugs", action="store_true", help="2026-02-10-api.md has a date, too (later memory-core)"
     )
     parser.add_argument("--words-only", action="store_true", help="without vectors")
-    parser.add_argument("--sessions", metavar="DIR", help="also the sessions in a folder, secrets cut")
+    parser.add_argument(
+        "--sessions", metavar="DIR", help="also search the sessions in a folder, secrets removed"
+    )
     parser.add_argument(
         "--cold",
         action="store_true",
         help="as mem-engine's cold lane: pieces by headings, without private ones and secrets, within a scope; with "
         "--store they become that store's documents, which its answers consult where memories are few",
     )
-    parser.add_argument("--scope", default="global", metavar="S", help="with --cold: whose documents")
+    parser.add_argument(
+        "--scope", default="global", metavar="S", help="with --cold: the agent of the documents"
+    )
     parser.add_argument("--config", metavar="FILE", help="with --cold: the engine's block docsColdLane")
 
 

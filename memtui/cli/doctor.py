@@ -29,34 +29,34 @@ NAMED = 3
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `memtui doctor`."""
-    parser.add_argument("--deep", action="store_true", help="read vectors and texts, too")
+    parser.add_argument("--deep", action="store_true", help="also read vectors and texts")
     add_cluster_arguments(parser, "the pass over the vectors")
     parser.add_argument(
         "--fix",
         nargs="+",
         metavar="KIND",
-        help="fix these kinds (D14 ...), or safe: all that can be fixed beside the agent",
+        help="fix these findings (D14 ...), or safe: all that can be fixed beside a running agent",
     )
     parser.add_argument(
-        "--dry-run", action="store_true", help="with --fix: say what would be done, and do nothing"
+        "--dry-run", action="store_true", help="with --fix: print what would be done, change nothing"
     )
     add_effect_argument(parser)
-    parser.add_argument("--yes", action="store_true", help="agree that no agent is running where it matters")
+    parser.add_argument("--yes", action="store_true", help="confirm that no agent is running where required")
     parser.add_argument(
         "--no-cases",
         action="store_true",
-        help="with --fix: do not ask the cases and last questions before and after",
+        help="with --fix: skip answering cases and recent questions before and after",
     )
     parser.add_argument(
         "--drop-names",
         action="store_true",
-        help="with --fix: take names out of the table where they hold versions that would go",
+        help="with --fix: also remove tags that hold versions to be deleted",
     )
     parser.add_argument(
-        "--break-lock", action="store_true", help="remove a write lock that a dead program left behind"
+        "--break-lock", action="store_true", help="remove a write lock left by a program that died"
     )
     parser.add_argument(
-        "--now", type=int, metavar="MS", help="another time than the clock's, in ms since the epoch"
+        "--now", type=int, metavar="MS", help="time to use instead of now, milliseconds since the epoch"
     )
 
 
@@ -310,10 +310,12 @@ def _way_back(done: dict[str, Any]) -> str:
         return ""
     if receipt is not None:
         before = receipt["version_before"]
-        return f"the table as it was: memtui versions restore {before} --yes, while version {before} lives"
+        return (
+            f"restore the earlier table: memtui versions restore {before} --yes, while version {before} lives"
+        )
     if "moved" in done:
         return f"the file is now {done['to']}: move it back to have it again"
-    return f"take it back with: memtui undo {done['entry']}" if done.get("entry") else ""
+    return f"undo with: memtui undo {done['entry']}" if done.get("entry") else ""
 
 
 def _print(found: Examination) -> None:

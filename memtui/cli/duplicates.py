@@ -26,11 +26,16 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `memtui duplicates`."""
-    parser.add_argument("filter", nargs="*", metavar="FILTER", help="only among these, as in memtui ls")
+    parser.add_argument(
+        "filter",
+        nargs="*",
+        metavar="FILTER",
+        help="limit to memories that match this filter (see memtui help filter)",
+    )
     parser.add_argument(
         "--similarity", type=float, default=0.95, metavar="COSINE", help="0.7 to 1 (default 0.95)"
     )
-    parser.add_argument("--across-scopes", action="store_true", help="also between scopes")
+    parser.add_argument("--across-scopes", action="store_true", help="also across scopes")
     add_cluster_arguments(parser, "the comparison")
 
 

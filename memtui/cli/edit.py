@@ -28,8 +28,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="text, scope, category, importance, tier, confidence, state, layer, pinned, suppressed, valid_until, ...",
     )
     parser.add_argument("--editor", action="store_true", help="change the text of one memory in $EDITOR")
-    parser.add_argument("--in-place", action="store_true", help="no new version of a preference or an entity")
-    parser.add_argument("--reason", default="", help="kept with a memory that is archived")
+    parser.add_argument(
+        "--in-place", action="store_true", help="make no new version of a preference or an entity"
+    )
+    parser.add_argument("--reason", default="", help="reason, stored with an archived memory")
     add_safety_arguments(parser)
     add_effect_argument(parser)
 

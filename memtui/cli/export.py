@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--format", metavar="FORM", default="auto", help=f"{listed} (default: by the file's name)"
     )
-    parser.add_argument("--where", metavar="FILTER", default="", help="only memories that a filter keeps")
+    parser.add_argument("--where", metavar="FILTER", default="", help="only memories matching a filter")
     parser.add_argument("--ids", metavar="ID", nargs="+", default=[], help="only these memories")
     parser.add_argument(
         "--fields",
@@ -31,8 +31,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--vectors", action="store_true", help="with their vectors")
     parser.add_argument("--keep-secrets", action="store_true", help="do not mask passwords and keys")
-    parser.add_argument("--without-texts", action="store_true", help="lengths in place of texts")
-    parser.add_argument("--dry-run", action="store_true", help="say what would be written, and write nothing")
+    parser.add_argument("--without-texts", action="store_true", help="lengths instead of texts")
+    parser.add_argument("--dry-run", action="store_true", help="print what would be written, write nothing")
     parser.add_argument("--yes", action="store_true", help="replace a file that is there")
 
 

@@ -27,15 +27,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--past",
         action="store_true",
-        help="keep the memories as they are, and take what older versions and the journal hold of them "
+        help="keep the memories, and remove them from older versions and the journal "
         "(after masking a secret); cannot be undone",
     )
     parser.add_argument(
         "--drop-names",
         action="store_true",
-        help="with --past and --shrink-history: names in the table that hold older versions go as well",
+        help="with --past and --shrink-history: also remove tags that hold older versions",
     )
-    parser.add_argument("--with-pinned", action="store_true", help="pinned memories too, with --where")
+    parser.add_argument("--with-pinned", action="store_true", help="with --where: include pinned memories")
     add_safety_arguments(parser)
     add_effect_argument(parser)
 

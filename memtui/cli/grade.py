@@ -14,13 +14,13 @@ SHOWN = 20
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `memtui grade`."""
-    parser.add_argument("--where", default="", metavar="FILTER", help="which memories (default: every one)")
+    parser.add_argument("--where", default="", metavar="FILTER", help="memories to process (default: all)")
     parser.add_argument(
         "--force",
         action="append",
         default=[],
         metavar="FIELD",
-        help="write over a field that is set, too: importance; without it only empty ones are filled",
+        help="overwrite fields that are set, for example importance (default: fill empty ones only)",
     )
     add_safety_arguments(parser)
 

@@ -14,7 +14,7 @@ from memtui.tui.actions.table import load_keys
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `memtui help`."""
-    parser.add_argument("topic", nargs="*", metavar="TOPIC", help="the topic; without one they are listed")
+    parser.add_argument("topic", nargs="*", metavar="TOPIC", help="the topic (default: list them)")
 
 
 def run(args: argparse.Namespace) -> int:

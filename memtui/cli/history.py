@@ -17,10 +17,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "words", nargs="*", metavar="WORDS", help="only questions that hold every one of these"
     )
-    parser.add_argument("--limit", type=int, default=50, metavar="N", help="how many (default 50)")
-    parser.add_argument("--again", type=int, metavar="NUMBER", help="ask this one again, as it was asked")
-    parser.add_argument("--forget", type=int, metavar="NUMBER", help="forget this one")
-    parser.add_argument("--forget-all", action="store_true", help="forget every question of this store")
+    parser.add_argument("--limit", type=int, default=50, metavar="N", help="number of rows (default 50)")
+    parser.add_argument(
+        "--again", type=int, metavar="NUMBER", help="ask this question again, with the same settings"
+    )
+    parser.add_argument("--forget", type=int, metavar="NUMBER", help="delete this question from the history")
+    parser.add_argument("--forget-all", action="store_true", help="clear the history of this store")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -22,16 +22,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "event", choices=EVENTS, metavar="EVENT", help=f"{', '.join(EVENTS)}; its JSON on standard input"
     )
-    parser.add_argument("--rw", action="store_true", help="capture, and count what is injected")
-    parser.add_argument("--as", dest="agent", default="", metavar="AGENT", help="whose event it is")
+    parser.add_argument("--rw", action="store_true", help="allow capturing, and counting what is injected")
+    parser.add_argument("--as", dest="agent", default="", metavar="AGENT", help="the agent of the event")
     parser.add_argument("--config", metavar="FILE", help="the plugin's own block")
     parser.add_argument(
-        "--workspace", metavar="DIR", help="the agent's folder, for its files (default: here)"
+        "--workspace", metavar="DIR", help="the agent's folder, for its files (default: the current one)"
     )
     parser.add_argument(
         "--keep-texts",
         action="store_true",
-        help="keep the prompt and what was said in the journal of calls, secrets masked",
+        help="keep prompts and messages in the log of calls, secrets masked",
     )
     add_model_arguments(parser)
 

@@ -28,58 +28,59 @@ from memtui.engine.transfer import (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `memtui import`."""
-    parser.add_argument("sources", nargs="+", metavar="FILE", type=Path, help="files or folders of one form")
     parser.add_argument(
-        "--format", metavar="FORM", default="auto", help="form: found out by what is in it when left out"
+        "sources", nargs="+", metavar="FILE", type=Path, help="files or folders of one format"
     )
+    parser.add_argument("--format", metavar="FORM", default="auto", help="format (default: auto-detect)")
     parser.add_argument("--map", metavar="ROLE=COLUMN,...", help=f"columns of a table: {', '.join(ROLES)}")
-    parser.add_argument("--scope", metavar="S", help="where memories without a scope go (default: global)")
-    parser.add_argument("--scopes", metavar="THEIRS=OURS,...", help="where memories of a scope go")
+    parser.add_argument("--scope", metavar="S", help="scope of memories without one (default: global)")
+    parser.add_argument("--scopes", metavar="THEIRS=OURS,...", help="target scope for memories of a scope")
     parser.add_argument("--agent", metavar="ID", help="the agent that the source belongs to")
-    parser.add_argument(
-        "--allow", metavar="RULE,...", help=f"rules that do not hold back: {', '.join(SWITCHABLE)}"
-    )
+    parser.add_argument("--allow", metavar="RULE,...", help=f"rules to ignore: {', '.join(SWITCHABLE)}")
     parser.add_argument(
         "--near",
         metavar="COSINE",
         type=float,
         default=NEAR,
-        help=f"what counts as a near copy (default {NEAR})",
+        help=f"minimum similarity of near duplicates (default {NEAR})",
     )
     parser.add_argument(
         "--find-near",
         action=argparse.BooleanOptionalAction,
         default=None,
-        help="look for near copies at any cost, or not",
+        help="always or never look for near duplicates",
     )
     parser.add_argument(
         "--conflicts",
         choices=("keep", "take", "both"),
         default="keep",
-        help="where one that is there says otherwise",
+        help="on conflict with an existing memory",
     )
     parser.add_argument(
         "--leave-out",
         metavar="N,N-M,...",
         default="",
-        help="new records that are not wanted, by number: a dry run with --json lists them",
+        help="new records to leave out, by number (a dry run with --json lists them)",
     )
     parser.add_argument(
         "--keep-vectors", action="store_const", dest="vectors", const="keep", default="auto",
-        help="the source's vectors are of the store's own model",
+        help="keep the source's vectors: they are of the store's model",
     )  # fmt: skip
     parser.add_argument(
-        "--new-vectors", action="store_const", dest="vectors", const="new", help="embed everything anew"
+        "--new-vectors", action="store_const", dest="vectors", const="new", help="embed all memories again"
     )
     parser.add_argument(
-        "--without-vectors", action="store_true", help="store zeros where a vector would have to be made"
+        "--without-vectors", action="store_true", help="store zero vectors instead of embedding"
     )
-    parser.add_argument("--mask-secrets", action="store_true", help="take memories with secrets, masked")
-    parser.add_argument("--prose", action="store_true", help="paragraphs of notes too, not only lists")
+    parser.add_argument("--mask-secrets", action="store_true", help="import memories with secrets, masked")
+    parser.add_argument("--prose", action="store_true", help="import paragraphs of notes too, not only lists")
     parser.add_argument("--sessions", action="store_true", help="conversations in an index too")
-    parser.add_argument("--encoding", metavar="NAME", help="of a text that is not UTF-8")
+    parser.add_argument("--encoding", metavar="NAME", help="encoding of a text that is not UTF-8")
     parser.add_argument(
-        "--key-env", metavar="VAR,...", default="", help="plan: variables with the keys of the store's model"
+        "--key-env",
+        metavar="VAR,...",
+        default="",
+        help="plan: environment variables with the API keys of the store's model",
     )
     add_cluster_arguments(parser, "the vectors")
     add_safety_arguments(parser)

@@ -56,7 +56,7 @@ def carry_out(
         "replaced": done.replaced,
         "warnings": list(done.warnings),
     }
-    said = f"{done.added:,} added, {done.replaced:,} replaced; take it back with: memtui undo {done.entry}"
+    said = f"{done.added:,} added, {done.replaced:,} replaced; undo with: memtui undo {done.entry}"
     _tell(plan, document, args, typed, said if done.entry is not None else "nothing to add")
     return 0 if plan.total else 1
 

@@ -12,9 +12,9 @@ from memtui.engine import UsageError, changes, one_line
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `memtui inbox`."""
-    parser.add_argument("--accept", metavar="ID", help="keep what is proposed")
-    parser.add_argument("--text", metavar="TEXT", help="with --accept: in these words")
-    parser.add_argument("--refuse", metavar="ID", help="do not keep it, and do not propose it again")
+    parser.add_argument("--accept", metavar="ID", help="keep the proposed memory")
+    parser.add_argument("--text", metavar="TEXT", help="with --accept: store this text instead")
+    parser.add_argument("--refuse", metavar="ID", help="reject it, and do not propose it again")
     add_safety_arguments(parser)
 
 
@@ -73,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json({"schema": "memtui.inbox.v1", "item": item.as_json(), "entry": entry})
     else:
-        back = "" if entry is None else f"; take it back with: memtui undo {entry}"
+        back = "" if entry is None else f"; undo with: memtui undo {entry}"
         words = args.text or item.text
         print_text(f"{'accepted' if args.accept else 'refused'}: {one_line(words)}{back}")
     return 0

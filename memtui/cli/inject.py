@@ -19,16 +19,16 @@ PACK_POOL = 24
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `memtui inject`."""
-    parser.add_argument("question", metavar="QUESTION", help="what the agent is asked")
+    parser.add_argument("question", metavar="QUESTION", help="the prompt")
     parser.add_argument(
-        "--as", dest="agent", default="main", metavar="AGENT", help="who answers it (default: main)"
+        "--as", dest="agent", default="main", metavar="AGENT", help="the agent that answers (default: main)"
     )
-    parser.add_argument("--recipe", metavar="R", help="how it recalls (default: as the store's own program)")
+    parser.add_argument("--recipe", metavar="R", help="the recipe (default: that of the store's own program)")
     parser.add_argument(
         "--pack",
         type=int,
         metavar="TOKENS",
-        help="a context pack of at most so many tokens instead: items with citations, what is left out and why",
+        help="print a context pack of at most N tokens instead: items with citations, what is left out and why",
     )
     parser.add_argument(
         "--config", metavar="FILE", help="the plugin's own block: retrieval, decay, docsColdLane"
@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--session",
         metavar="KEY",
-        help="a turn of this session: what its last prompts got is held back, and this one is noted",
+        help="the session: memories of its last prompts are not repeated, and this turn is recorded",
     )
     parser.add_argument(
         "--count", action="store_true", help="with --session: count the use in the store, as the plugin does"

@@ -14,16 +14,16 @@ from memtui.engine import UsageError, changes, veiled
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `memtui journal`."""
-    parser.add_argument("entry", nargs="?", type=int, metavar="ENTRY", help="one entry with its memories")
-    parser.add_argument("--limit", type=int, default=-1, metavar="N", help="how many (default: all)")
+    parser.add_argument(
+        "entry", nargs="?", type=int, metavar="ENTRY", help="show one entry with its memories"
+    )
+    parser.add_argument("--limit", type=int, default=-1, metavar="N", help="number of rows (default: all)")
     parser.add_argument("--finish", type=int, metavar="ENTRY", help="complete an entry that was interrupted")
     parser.add_argument(
-        "--leave", type=int, metavar="ENTRY", help="settle an interrupted entry as it is; writes no memory"
+        "--leave", type=int, metavar="ENTRY", help="close an interrupted entry as it is; writes no memory"
     )
-    parser.add_argument("--dry-run", action="store_true", help="with --finish: say what would be done")
-    parser.add_argument(
-        "--yes", action="store_true", help="with --finish: no agent is running where it matters"
-    )
+    parser.add_argument("--dry-run", action="store_true", help="with --finish: print what would be done")
+    parser.add_argument("--yes", action="store_true", help="with --finish: confirm that no agent is running")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -23,10 +23,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         const="",
         metavar="FILE",
-        help="say what is wrong in a keys.toml (default: yours); exit code 1 when something is",
+        help="check a keys.toml (default: yours); exit code 1 if something is wrong",
     )
     parser.add_argument("--preset", choices=tuple(PRESETS), help="show this preset instead of yours")
-    parser.add_argument("--markdown", action="store_true", help="the table for the README: preset default")
+    parser.add_argument(
+        "--markdown", action="store_true", help="print the table for the docs, preset default"
+    )
 
 
 def run(args: argparse.Namespace) -> int:

@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rows", action="store_true", help="with --json: every number of every memory")
     parser.add_argument("--now", type=int, metavar="MS", help="as of this time, milliseconds since the epoch")
     parser.add_argument(
-        "--horizon", type=float, metavar="DAYS", default=30, help="how far to look ahead (default 30 days)"
+        "--horizon", type=float, metavar="DAYS", default=30, help="days to look ahead (default 30)"
     )
     parser.add_argument("--config", metavar="FILE", help="the plugin's decay and tier blocks, JSON or JSON5")
 

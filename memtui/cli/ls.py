@@ -27,8 +27,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=str.strip,  # see `main._as_term`
         help="timestamp, importance, used, access, id, text, ..., or a column of the store; - for descending",
     )
-    parser.add_argument("--limit", type=int, metavar="N", help="how many (default: all with --json, else 50)")
-    parser.add_argument("--offset", type=int, metavar="M", default=0, help="how many to skip")
+    parser.add_argument(
+        "--limit", type=int, metavar="N", help="number of rows (default: all with --json, else 50)"
+    )
+    parser.add_argument("--offset", type=int, metavar="M", default=0, help="number to skip")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `memtui mcp`."""
-    parser.add_argument("--rw", action="store_true", help="the agent may store, change and forget")
+    parser.add_argument("--rw", action="store_true", help="allow the agent to store, update and forget")
     parser.add_argument(
         "--as",
         dest="agent",
@@ -49,29 +49,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="with --tools openclaw: the agent's folder, for its learning files (default: the current one)",
     )
     parser.add_argument(
-        "--client", default="", metavar="NAME", help="its name in the journal (default: the agent's)"
+        "--client", default="", metavar="NAME", help="its name in the journal (default: that of the agent)"
     )
     parser.add_argument(
         "--http",
         metavar="[HOST:]PORT",
-        help="over streamable HTTP at /mcp; beyond this machine only with a token (memtui clients add)",
+        help="serve over streamable HTTP at /mcp; from other machines only with a token (memtui clients add)",
     )
     parser.add_argument(
         "--allow-host",
         action="append",
         default=[],
         metavar="NAME",
-        help="with --http: a host name that clients may call it by",
+        help="with --http: a host name that clients may use",
     )
     parser.add_argument(
         "--keep-texts",
         action="store_true",
-        help="keep what was asked in the journal of calls, secrets masked",
+        help="keep questions in the log of calls, secrets masked",
     )
     parser.add_argument(
         "--print-config",
         metavar="HOST",
-        help="what to paste: claude, codex, cursor, vscode or openclaw; with --http for a server that runs",
+        help="print the configuration to paste: claude, codex, cursor, vscode or openclaw; "
+        "with --http for a running server",
     )
 
 

@@ -25,19 +25,19 @@ _SHOWN = 20
 def add_memory_arguments(parser: argparse.ArgumentParser) -> None:
     """Which memories: ids, or a filter."""
     parser.add_argument("ids", nargs="*", metavar="ID", help="ids, or their first 8 or more characters")
-    parser.add_argument("--where", metavar="FILTER", help="every memory that a filter keeps, instead of ids")
+    parser.add_argument("--where", metavar="FILTER", help="all memories matching a filter, instead of ids")
 
 
 def add_safety_arguments(parser: argparse.ArgumentParser) -> None:
     """Preview, consent, and a lock that was left behind."""
-    parser.add_argument("--dry-run", action="store_true", help="say what would be done, and do nothing")
+    parser.add_argument("--dry-run", action="store_true", help="print what would be done, change nothing")
     parser.add_argument(
         "--yes",
         action="store_true",
-        help="agree to what destroys, and that no agent is running where it matters",
+        help="confirm destructive changes, and that no agent is running where required",
     )
     parser.add_argument(
-        "--break-lock", action="store_true", help="remove a write lock that a dead program left behind"
+        "--break-lock", action="store_true", help="remove a write lock left by a program that died"
     )
 
 
@@ -46,7 +46,7 @@ def add_effect_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--effect",
         action="store_true",
-        help="with --dry-run: which saved cases and last questions would be answered differently",
+        help="with --dry-run: also show which cases and recent questions would change",
     )
 
 
@@ -159,7 +159,7 @@ def _print(
         print_text("nothing to change" if not asides else "done")
     else:
         final = getattr(done, "final", False)
-        back = "this cannot be taken back" if final else f"take it back with: memtui undo {entry}"
+        back = "this cannot be undone" if final else f"undo with: memtui undo {entry}"
         print_text(f"{said} changed; {back}")
     if receipt := document.get("receipt"):
         print_text(f"receipt: {receipt['file']} ({_left(receipt)})")

@@ -18,11 +18,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `memtui merge`."""
     parser.add_argument("ids", nargs="+", metavar="ID", help="two or more ids, or their first 8 characters")
     parser.add_argument(
-        "--into", metavar="ID", help="the one that survives (default: the one that counts most)"
+        "--into", metavar="ID", help="the memory to keep (default: the one with the highest rank)"
     )
     parser.add_argument("--text", help="another text for it")
     parser.add_argument(
-        "--losers", choices=("supersede", "delete"), default="supersede", help="what becomes of the others"
+        "--losers",
+        choices=("supersede", "delete"),
+        default="supersede",
+        help="what happens to the replaced memories",
     )
     add_safety_arguments(parser)
     add_effect_argument(parser)

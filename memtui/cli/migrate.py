@@ -28,7 +28,7 @@ ACTIONS = ("check", "run", "verify")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `memtui migrate`."""
     parser.add_argument(
-        "action", choices=ACTIONS, help="check what it would do, run it, or verify one that was run"
+        "action", choices=ACTIONS, help="check what it would do, run it, or verify a finished run"
     )
     parser.add_argument("source", type=Path, metavar="SOURCE", help="the folder of the store to read")
     parser.add_argument(
@@ -38,10 +38,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--form", choices=FORMS, help=f"form of the new store: {listed} (default: pro; verify: as it is)"
     )
-    parser.add_argument("--scope", metavar="S", help="where memories without a scope go (default: global)")
-    parser.add_argument("--scopes", metavar="THEIRS=OURS,...", help="where memories of a scope go")
+    parser.add_argument("--scope", metavar="S", help="scope of memories without one (default: global)")
+    parser.add_argument("--scopes", metavar="THEIRS=OURS,...", help="target scope for memories of a scope")
     parser.add_argument("--dry-run", action="store_true", help="the same as check")
-    parser.add_argument("--now", type=int, metavar="MS", help="the time stored where a row has none")
+    parser.add_argument("--now", type=int, metavar="MS", help="time for rows that have none")
 
 
 def run(args: argparse.Namespace) -> int:

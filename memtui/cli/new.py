@@ -17,10 +17,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "place",
         metavar="FOLDER",
-        help="where to make it: a folder, which may exist, or a URI such as s3://bucket/store",
+        help="folder (may exist) or address such as s3://bucket/store",
     )
     parser.add_argument(
-        "--dims", type=int, metavar="N", help="numbers in a vector, for another model than the bundled one"
+        "--dims", type=int, metavar="N", help="dimensions, for a model other than the bundled one"
     )
 
 

@@ -15,7 +15,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "what", nargs="+", metavar="ID FILE", help="the memory (not with --subject) and the file to write"
     )
-    parser.add_argument("--subject", metavar="WORDS", help="all memories that hold these words")
+    parser.add_argument("--subject", metavar="WORDS", help="all memories with these words")
 
 
 def run(args: argparse.Namespace) -> int:

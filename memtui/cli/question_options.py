@@ -33,16 +33,19 @@ def add_question_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--all-scopes",
         action="store_true",
-        help="search every scope, which no agent does with an agent's recipe",
+        help="search every scope (an agent's own recall never does)",
     )
     parser.add_argument("--category", metavar="NAME", help="only this category")
     parser.add_argument(
         "--agent",
         metavar="ID",
         default="",
-        help="who asks: what it may read is searched (default for an agent's recipe: the configured one, else main)",
+        help="the agent that asks; only scopes it can read are searched (default for an "
+        "agent's recipe: the configured one, else main)",
     )
-    parser.add_argument("--limit", type=int, metavar="K", help="how many results (the plugin allows 1 to 20)")
+    parser.add_argument(
+        "--limit", type=int, metavar="K", help="number of results (the plugin allows 1 to 20)"
+    )
     parser.add_argument(
         "--now", type=int, metavar="MS", help="recall as of this time, milliseconds since the epoch"
     )

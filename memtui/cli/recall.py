@@ -29,23 +29,23 @@ SHOWN_WORDS = 6
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `memtui recall`."""
-    parser.add_argument("query", nargs="?", metavar="QUERY", help="what the agent would ask")
+    parser.add_argument("query", nargs="?", metavar="QUERY", help="the question, as the agent would ask it")
     parser.add_argument(
         "--batch",
         metavar="FILE.jsonl",
-        help="one request a line (- for standard input), one trace a line out",
+        help="one request per line (- for standard input); prints one trace per line",
     )
     add_question_options(parser)
-    parser.add_argument("--explain", action="store_true", help="every candidate, every stage, every number")
+    parser.add_argument("--explain", action="store_true", help="explain every candidate, stage and number")
     parser.add_argument(
-        "--injected", action="store_true", help="the block that the agent would see, and what was cut from it"
+        "--injected", action="store_true", help="show the injected block, and what was cut from it"
     )
-    parser.add_argument("--save", metavar="FILE", help="save the whole trace as a receipt")
+    parser.add_argument("--save", metavar="FILE", help="save the trace as a receipt")
     parser.add_argument(
-        "--no-text", action="store_true", help="with --save: ids, numbers and settings only, no words"
+        "--no-text", action="store_true", help="with --save: ids, numbers and settings only, no text"
     )
     parser.add_argument(
-        "--replay", metavar="FILE", help="ask a saved receipt again and report every difference"
+        "--replay", metavar="FILE", help="repeat the recall of a saved receipt and report every difference"
     )
 
 

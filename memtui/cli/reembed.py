@@ -38,27 +38,34 @@ BUNDLED = "static-minilm-256"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `memtui reembed`."""
     parser.add_argument(
-        "--missing", action="store_true", help="only rows without a vector, in place, with the store's model"
+        "--missing",
+        action="store_true",
+        help="embed only rows without a vector, in place, with the store's model",
     )
-    parser.add_argument("--model", metavar="NAME", help="the new model; static-minilm-256 is the bundled one")
-    parser.add_argument("--base-url", metavar="URL", default="", help="root of its service, with /v1")
-    parser.add_argument("--key-env", metavar="VAR,...", help="variables that hold keys, used in turn")
-    parser.add_argument("--dimensions", type=int, metavar="N", help="vector length to ask for")
+    parser.add_argument("--model", metavar="NAME", help="name of the new model; static-minilm-256 is bundled")
+    parser.add_argument("--base-url", metavar="URL", default="", help="address of its service, with /v1")
+    parser.add_argument(
+        "--key-env", metavar="VAR,...", help="environment variables with API keys, used in turn"
+    )
+    parser.add_argument("--dimensions", type=int, metavar="N", help="dimensions to request")
     parser.add_argument(
         "--task", metavar="HINT", help="task hint for stored texts, for example retrieval.passage"
     )
     parser.add_argument(
-        "--to", metavar="PLACE", type=_place, help="folder or URI of the second table (default: beside)"
+        "--to",
+        metavar="PLACE",
+        type=_place,
+        help="folder or address of the new table (default: beside the old one)",
     )
     parser.add_argument(
-        "--rehearse", action="store_true", help="cases and last questions, old model against new"
+        "--rehearse",
+        action="store_true",
+        help="compare the old and the new model on cases and recent questions",
     )
-    parser.add_argument("--sample", type=int, metavar="N", help="rehearse: how many memories (default 1000)")
+    parser.add_argument("--sample", type=int, metavar="N", help="rehearse: number of memories (default 1000)")
     add_cluster_arguments(parser, "the vectors")
-    parser.add_argument(
-        "--switch", action="store_true", help="put the second table in the place of the first"
-    )
-    parser.add_argument("--back", action="store_true", help="take the last switch back")
+    parser.add_argument("--switch", action="store_true", help="switch to the new table")
+    parser.add_argument("--back", action="store_true", help="undo the last switch")
     add_safety_arguments(parser)
 
 
@@ -244,7 +251,7 @@ def _make(engine: Engine, destination: Path | str, args: argparse.Namespace) -> 
         place = f" --to {args.to}" if args.to else ""
         how = f"memtui reembed --model {args.model}{place} --switch --yes"
         if isinstance(destination, str):  # nothing is renamed there
-            how = f'uri = "{destination}" in [storage.NAME] of config.toml; the way back is {engine.info.uri}'
+            how = f'uri = "{destination}" in [storage.NAME] of config.toml; to undo, set {engine.info.uri}'
         elif engine.is_remote:  # a table of another place is not put into that of the store
             how = f"memtui --store {destination}"
         _tell(args, {**document, "switched": None}, f"{said}; use them with: {how}")
@@ -253,7 +260,7 @@ def _make(engine: Engine, destination: Path | str, args: argparse.Namespace) -> 
     lines = (
         f"{said}, now the store's own; the old table is in {switched.kept}",
         f"configure {switched.model} ({switched.dims} numbers) for the agent",
-        "take it back with: memtui reembed --back --yes",
+        "undo with: memtui reembed --back --yes",
     )
     _tell(args, {**document, "switched": switched.kept}, "\n".join(lines))
     return 0

@@ -22,12 +22,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `memtui reflect`."""
     parser.add_argument("source", metavar="FILE", help="a conversation, - for standard input")
     parser.add_argument(
-        "--format", choices=FORMATS, default="auto", help="what it is (default: found out by what is in it)"
+        "--format", choices=FORMATS, default="auto", help="format of the source (default: auto-detect)"
     )
-    parser.add_argument("--agent", default="main", metavar="A", help="whose conversation it is")
+    parser.add_argument("--agent", default="main", metavar="A", help="the agent of the conversation")
     parser.add_argument("--config", metavar="FILE", help="JSON or JSON5 with a memoryReflection block")
     parser.add_argument(
-        "--workspace", metavar="DIR", help="where the report and the day's note go (default: nowhere)"
+        "--workspace", metavar="DIR", help="folder for the report and the day's note (default: none)"
     )
     add_model_arguments(parser)
     add_safety_arguments(parser)

@@ -17,9 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `memtui repair`."""
     listed = "; ".join(f"{name}: {what}" for name, what in REPAIRS.items())
     parser.add_argument("kinds", nargs="*", metavar="KIND", help=f"{listed} (default: all)")
-    parser.add_argument(
-        "--target-scope", metavar="S", default="global", help="where memories without a scope go"
-    )
+    parser.add_argument("--target-scope", metavar="S", default="global", help="scope of memories without one")
     add_safety_arguments(parser)
     add_effect_argument(parser)
 

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `memtui replay`."""
     parser.add_argument(
-        "session", metavar="SESSION", help="its id, or how the id begins; see memtui sessions"
+        "session", metavar="SESSION", help="id of the session, or its beginning (see memtui sessions)"
     )
     parser.add_argument("--turn", type=int, metavar="N", help="only this turn")
     again = parser.add_mutually_exclusive_group()
-    again.add_argument("--now", action="store_true", help="ask each question again, today")
+    again.add_argument("--now", action="store_true", help="also ask each question again, today")
     again.add_argument(
-        "--as-of", action="store_true", help="ask each question again on the version of its moment"
+        "--as-of", action="store_true", help="also ask each question again on the version of its time"
     )
 
 
@@ -87,5 +87,5 @@ def _fate(memory: Injected) -> str:
     if memory.gate:
         words.append(f"today stopped by {memory.gate.replace('_', ' ')}")
     if memory.used is not None:
-        words.append("used in the answer: likely" if memory.used >= 0.3 else "used: no trace of it")
+        words.append("used in the answer: likely" if memory.used >= 0.3 else "no evidence of use")
     return ", ".join(words)

@@ -15,7 +15,7 @@ SHOWN = 20
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `memtui review`."""
     parser.add_argument(
-        "--limit", type=int, metavar="N", help=f"how many cards (default {SHOWN}; all with --json)"
+        "--limit", type=int, metavar="N", help=f"number of cards (default {SHOWN}; all with --json)"
     )
     parser.add_argument("--now", type=int, metavar="MS", help="as of this time, milliseconds since the epoch")
 

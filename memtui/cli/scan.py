@@ -11,12 +11,17 @@ from memtui.cli.output import print_json, print_table, print_text
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `memtui scan`."""
-    parser.add_argument("filter", nargs="*", metavar="FILTER", help="only among these, as in memtui ls")
+    parser.add_argument(
+        "filter",
+        nargs="*",
+        metavar="FILTER",
+        help="limit to memories that match this filter (see memtui help filter)",
+    )
     parser.add_argument(
         "--kind", nargs="+", metavar="KIND", help="noise, secret, injection (default: all of them)"
     )
     parser.add_argument(
-        "--kinds", action="store_true", help="say what is recognised, and what is not; no store is opened"
+        "--kinds", action="store_true", help="print what is recognised and what is not; opens no store"
     )
 
 
@@ -57,6 +62,6 @@ def _kinds(as_json: bool) -> int:
         ("secret", "begins with or has"),
     )
     print_text(f"\nnot recognised: {'; '.join(known['not_recognised'])}")
-    print_text(f"\norders to a model, in {', '.join(known['languages'])}: {', '.join(known['orders'])}")
+    print_text(f"\nprompt injection in {', '.join(known['languages'])}: {', '.join(known['orders'])}")
     print_text("An order is known by its wording: one that is worded otherwise is not found.")
     return 0

@@ -18,7 +18,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "target", nargs="?", metavar="STORE", help="the store to open; demo is the demo store"
     )
     parser.add_argument("--rw", action="store_true", help="allow changes; without it the store is only read")
-    parser.add_argument("--port", type=int, default=8000, metavar="N", help="where to listen (default: 8000)")
+    parser.add_argument(
+        "--port", type=int, default=8000, metavar="N", help="port to listen on (default: 8000)"
+    )
     parser.add_argument(
         "--host",
         default="127.0.0.1",
@@ -26,7 +28,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="address to listen at (default: this machine only)",
     )
     parser.add_argument("--open", action="store_true", help="open the page in the browser")
-    parser.add_argument("--yes", action="store_true", help="agree to listen where other machines reach it")
+    parser.add_argument(
+        "--yes", action="store_true", help="confirm listening where other machines can connect"
+    )
 
 
 def run(args: argparse.Namespace) -> int:

@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--size", metavar="WxH", help="only this size, for example 120x36")
     parser.add_argument("--theme", metavar="NAME", help="another theme")
     parser.add_argument(
-        "--out", metavar="FOLDER", default="screenshots", help="where to write them (default: screenshots)"
+        "--out", metavar="FOLDER", default="screenshots", help="folder to write to (default: screenshots)"
     )
 
 

@@ -12,7 +12,7 @@ from memtui.engine import Memory, counted, dump_json
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `memtui show`."""
-    parser.add_argument("id", metavar="ID", help="the memory's id, or its first 8 or more characters")
+    parser.add_argument("id", metavar="ID", help="id of the memory, or its first 8 or more characters")
     parser.add_argument(
         "--reveal", action="store_true", help="secrets as they are stored, instead of [REDACTED]"
     )

@@ -24,7 +24,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--drop-vectors",
         action="store_true",
-        help="remove the vectors of stores on object storage that are kept on this machine",
+        help="delete the cached vectors of stores on object storage",
     )
 
 

@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--all",
         action="store_true",
-        help="also memories that are pinned, no longer recalled, or without a time",
+        help="also memories that are pinned, not recalled, or without a time",
     )
     add_safety_arguments(parser)
 

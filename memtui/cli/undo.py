@@ -10,14 +10,16 @@ from memtui.engine import changes
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `memtui undo`."""
-    parser.add_argument("entry", nargs="?", type=int, metavar="ENTRY", help="the last change when left out")
-    parser.add_argument("--redo", action="store_true", help="make again what was taken back")
+    parser.add_argument(
+        "entry", nargs="?", type=int, metavar="ENTRY", help="entry of the journal (default: the last change)"
+    )
+    parser.add_argument("--redo", action="store_true", help="redo what was undone last")
     parser.add_argument(
         "--force",
         nargs="+",
         metavar="ID",
         default=[],
-        help="memories to bring back although they changed since",
+        help="memories to restore although they changed since",
     )
     add_safety_arguments(parser)
     add_effect_argument(parser)

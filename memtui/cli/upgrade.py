@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `memtui upgrade`."""
-    parser.add_argument("--limit", type=int, metavar="N", help="at most so many memories")
+    parser.add_argument("--limit", type=int, metavar="N", help="maximum number of memories")
     parser.add_argument(
         "--llm",
         metavar="URL",
         nargs="?",
         const="",
-        help="better summaries by a language model: the configured one, or that of a service (its root with /v1)",
+        help="better summaries by a language model: the configured one, or one of a service (its address with /v1)",
     )
-    parser.add_argument("--llm-model", metavar="NAME", help="the model to ask there")
-    parser.add_argument("--llm-key-env", metavar="VAR", help="the variable that holds its key")
+    parser.add_argument("--llm-model", metavar="NAME", help="name of the model")
+    parser.add_argument("--llm-key-env", metavar="VAR", help="environment variable with its API key")
     add_safety_arguments(parser)
     add_effect_argument(parser)
 

@@ -26,7 +26,7 @@ _SIGNS = {"add": "+", "remove": "-", "change": "~"}
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `memtui versions`."""
     parser.set_defaults(do=_list)
-    parser.add_argument("--all", action="store_true", help="every injection in a line of its own")
+    parser.add_argument("--all", action="store_true", help="one line per injection")
     parser.add_argument(
         "--last", type=int, default=200, metavar="N", help="the last N versions (default 200)"
     )
@@ -45,12 +45,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     restore.add_argument("ids", nargs="*", metavar="ID", help="ids, or their first 8 or more characters")
     add_safety_arguments(restore)
     restore.add_argument(
-        "--no-cases", action="store_true", help="do not ask the cases and last questions before and after"
+        "--no-cases", action="store_true", help="skip answering cases and recent questions before and after"
     )
     pin = _action(actions, "pin", _pin, "keep a version for good: copy it into a store of its own")
     pin.add_argument("version", metavar="N", help="a number or a name")
     pin.add_argument("folder", metavar="FOLDER", help="a new folder")
-    pin.add_argument("--dry-run", action="store_true", help="say what would be copied, and do nothing")
+    pin.add_argument("--dry-run", action="store_true", help="print what would be copied, write nothing")
     snapshot = _action(
         actions,
         "snapshot",
@@ -69,7 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     checkout.add_argument("folder", metavar="FOLDER", help="a new folder")
     drop = _action(actions, "drop", _drop, "remove a snapshot for good")
     drop.add_argument("tag", metavar="TAG")
-    drop.add_argument("--yes", action="store_true", help="do it: there is no way back")
+    drop.add_argument("--yes", action="store_true", help="confirm: this cannot be undone")
 
 
 def _action(actions: Any, name: str, do: Any, what: str) -> argparse.ArgumentParser:
@@ -184,7 +184,7 @@ def _name(args: argparse.Namespace) -> int:
     else:
         print_text(f"v{number} is {given.name}; {_held(given)}")
     if entry is not None:
-        print_text(f"take it back with: memtui undo {entry}")
+        print_text(f"undo with: memtui undo {entry}")
     return 0
 
 
@@ -290,7 +290,7 @@ def _checkout(args: argparse.Namespace) -> int:
         )
         return 0
     print_text(f"{found.tag}, {counted(found.rows, 'memory', 'memories')}, verified and copied to {folder}")
-    print_text("the store is as it was; an agent reads the copy when its configuration names that folder")
+    print_text("the store is unchanged; an agent reads the copy when its configuration names that folder")
     return 0
 
 
@@ -355,7 +355,7 @@ def _whole(args: argparse.Namespace, engine: Engine, number: int) -> int:
     if receipt.sentence:
         print_text(receipt.sentence)
     print_text(
-        f"take it back with: memtui undo {receipt.entry}, or versions and indexes and all with:"
+        f"undo with: memtui undo {receipt.entry}, or versions and indexes and all with:"
         f" memtui versions restore {receipt.version_before} --yes"
     )
     return 0

@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `memtui why-not`: those of recall."""
-    parser.add_argument("id", metavar="ID", help="the memory's id, or its first 8 or more characters")
-    parser.add_argument("query", metavar="QUERY", help="what the agent would ask")
+    parser.add_argument("id", metavar="ID", help="id of the memory, or its first 8 or more characters")
+    parser.add_argument("query", metavar="QUERY", help="the question, as the agent would ask it")
     add_question_options(parser)
     parser.add_argument(
-        "--no-changes", action="store_true", help="the verdict alone, without the search for a remedy"
+        "--no-changes", action="store_true", help="the reason only, without searching for changes"
     )
     parser.add_argument(
         "--remedies",
         action="store_true",
-        help="changes of memories that bring it back, or keep it away if it came back: tried, nothing is written",
+        help="also test edits of memories on a copy; nothing is written",
     )
-    parser.add_argument("--explain", action="store_true", help="the whole trace of the recall beside it")
+    parser.add_argument("--explain", action="store_true", help="include the whole trace of the recall")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -73,7 +73,7 @@ def render(verdict: Verdict, *, sought: bool = True) -> str:
     elif sought and not verdict.returned and verdict.gate != "unknown_id":
         lines += ["", "no single change was found that brings it back"]
     if verdict.powerless:
-        lines += ["", "cannot help alone"]
+        lines += ["", "no effect on its own"]
         by_reason: dict[str, list[str]] = {}
         for each in verdict.powerless:
             by_reason.setdefault(each.why, []).append(each.knob)
@@ -84,7 +84,7 @@ def render(verdict: Verdict, *, sought: bool = True) -> str:
 def _cured(found: Sequence[MemoryRemedy]) -> list[str]:
     if not found:
         return ["", "no change of a memory was found that helps"]
-    lines = ["", "on the memories, the mildest first; each tried by the whole recall and all saved cases"]
+    lines = ["", "edits of memories, smallest first; each tested by a whole recall and all saved cases"]
     for each in found:
         kept = each.effect.cases
         cases = "no cases"

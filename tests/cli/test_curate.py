@@ -275,7 +275,7 @@ def test_for_people_the_change_is_told_in_lines(db: Path, capsys: Capture) -> No
     assert run(["edit", uuid(2), "--set", "scope=agent:ops", "--store", str(db)]) == 0
     out = capsys.readouterr().out
     assert "    scope: agent:main -> agent:ops" in out
-    assert "take it back with: memtui undo 1" in out
+    assert "undo with: memtui undo 1" in out
     assert run(["journal", "--store", str(db)]) == 0
     assert "scope agent:main to agent:ops" in capsys.readouterr().out
 

@@ -147,7 +147,7 @@ def test_the_words_of_a_finding_name_its_rows_cost_and_way_back(
         assert planted.key_of(number) in words
     for line in ("costs   one write", "back    the journal", "remedy  keep what is stored"):
         assert line in words
-    assert "take it back with: memtui undo 1" in said(store, "--fix", "D26", "--yes")
+    assert "undo with: memtui undo 1" in said(store, "--fix", "D26", "--yes")
     before = tree_hash(lock)
     assert "would fix D34: remove the lock" in said(lock, "--fix", "D34", "--dry-run")
     assert tree_hash(lock) == before

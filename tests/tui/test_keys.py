@@ -78,11 +78,11 @@ async def test_the_key_bar_and_the_help_follow_the_focus():
         await press(pilot, "2")
         assert "enter open" in screen_text(app).split("\n")[-1]
         await press(pilot, "h")
-        assert "enter narrow to this" in screen_text(app).split("\n")[-1]
+        assert "enter filter by scope" in screen_text(app).split("\n")[-1]
         await press(pilot, "question_mark")
         text = screen_text(app)
         assert "Keys: Browse, scopes" in text
-        assert "narrow to this" in text
+        assert "filter by scope" in text
         await press(pilot, "escape")
         assert "Keys:" not in screen_text(app)
 
@@ -91,11 +91,11 @@ async def test_a_key_that_cannot_act_now_is_listed_with_the_reason():
     async with running(MemoryEngine(50)) as (app, pilot):
         await press(pilot, "2", "l", "question_mark")
         assert "disabled here" in screen_text(app)
-        await press(pilot, "slash", *"replaced", "enter")
+        await press(pilot, "slash", *"superseded", "enter")
         assert "DISABLED HERE" in screen_text(app)
-        assert "what it replaced: needs a memory that replaced another" in screen_text(app)
+        assert "older version: needs a memory that superseded another" in screen_text(app)
         await press(pilot, "escape", "escape", BY_ID["detail.older"].each[0])
-        assert "what it replaced: needs a memory that replaced another" in lines(app)[-2]
+        assert "older version: needs a memory that superseded another" in lines(app)[-2]
 
 
 @pytest.mark.slow

@@ -78,7 +78,7 @@ def run(door: Door, given: Forget) -> Reply:
         except MemtuiError as error:
             raise usage(error) from None
     done = Forgotten(action="deleted" if deletes else "archived", id=memory.id, memories=count)
-    return Reply(done, f"untrusted forget answer: {done.action} {count}; a person can take it back")
+    return Reply(done, f"untrusted forget answer: {done.action} {count}; a person can undo it")
 
 
 TOOL = Tool(
