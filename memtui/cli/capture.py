@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "sources",
         nargs="*",
         metavar="FILE",
-        help="a conversation, - for standard input; or: why-not TEXT FILE",
+        help="a conversation, the id of a session, - for standard input; or: why-not TEXT FILE",
     )
     parser.add_argument(
         "--format", choices=FORMATS, default="auto", help="format of the source (default: auto-detect)"
@@ -169,14 +169,20 @@ def _replay(args: argparse.Namespace) -> int:
 
 
 def read_source(source: str, format: str) -> tuple[Conversation, ...]:
-    """The conversations in a file, or in standard input for -."""
+    """The conversations in a file, in standard input for -, or of the session with this id."""
     from memtui.engine.capture import (
         parse_conversations,
         read_conversations,
+        read_session,
     )
+    from memtui.engine.witness import find_sessions
 
     if source == "-":
         return parse_conversations(sys.stdin.buffer.read(), format, "standard input")
+    if format in ("auto", "session") and not Path(source).exists():
+        known = [file for file in find_sessions(os.environ, Path.cwd()) if file.id == source]
+        if known:
+            return (read_session(known[0]),)
     return read_conversations(Path(source), format)
 
 

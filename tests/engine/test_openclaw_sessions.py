@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from memtui.engine.witness import list_sessions, replay_session
+from memtui.engine.witness import find_sessions, list_sessions, replay_session
 from tests.conftest import tree_hash
 from tests.engine.openclaw_homes import NAMES, RecordedHome, unpack_home
 
@@ -167,3 +167,18 @@ def test_a_name_in_a_compressed_message_or_an_archive_is_found(shared: Path, tmp
     archived = stays_elsewhere("a throwaway talk", home.environ, home.path, own)[0]
     assert ".jsonl.deleted." in archived
     assert "No session file" in stays_elsewhere("Nobody Neverheard", home.environ, home.path, own)[0]
+
+
+def test_a_session_is_captured_out_of_its_database(home: RecordedHome) -> None:
+    """What persons said and the answers to it, also of a session that is archived or in cold storage."""
+    from memtui.engine.capture import read_session
+
+    for file in find_sessions(home.environ, home.path):
+        replayed = replay_session(file.id, home.environ, home.path)
+        if file.machine or file.listed_only:
+            continue
+        conversation = read_session(file)
+        said = [message for message in conversation.messages if message.role == "user"]
+        assert [message.said.strip() for message in said] == [turn.turn.question for turn in replayed.turns]
+        assert {message.role for message in conversation.messages} <= {"user", "assistant", "toolResult"}
+        assert (conversation.session, conversation.warnings) == (file.id, ())

@@ -20,7 +20,12 @@ if TYPE_CHECKING:
     )
     from memtui.engine.capture.chat import Chat
     from memtui.engine.capture.commits import chosen, commit, plan, reworded, together
-    from memtui.engine.capture.conversation import Conversation, parse_conversations, read_conversations
+    from memtui.engine.capture.conversation import (
+        Conversation,
+        parse_conversations,
+        read_conversations,
+        read_session,
+    )
     from memtui.engine.capture.funnel import (
         SETTINGS,
         Funnel,
@@ -109,6 +114,7 @@ __all__ = [
     "read_event",
     "read_prototypes",
     "read_recordings",
+    "read_session",
     "record",
     "recorded",
     "refusal_of",
@@ -183,6 +189,7 @@ __getattr__ = lazy_names(
         "play": "memtui.engine.capture.hooks",
         "prove": "memtui.engine.capture.proof",
         "read_conversations": "memtui.engine.capture.conversation",
+        "read_session": "memtui.engine.capture.conversation",
         "read_event": "memtui.engine.capture.hooks",
         "read_prototypes": "memtui.engine.capture.replays",
         "read_recordings": "memtui.engine.capture.replays",

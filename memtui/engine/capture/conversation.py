@@ -8,11 +8,14 @@ import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from memtui.engine.capture.trace import Message
 from memtui.engine.core.errors import MemtuiError, UsageError
 from memtui.engine.core.text import counted, unbroken
+
+if TYPE_CHECKING:
+    from memtui.engine.witness.session import SessionFile
 
 Format = Literal["auto", "text", "session", "chatgpt", "claude"]
 
@@ -97,6 +100,23 @@ def read_conversations(path: Path, format: str = "auto") -> tuple[Conversation, 
             fix="Name a file that is there.",
         ) from error
     return parse_conversations(data, format, path.name)
+
+
+def read_session(file: SessionFile) -> Conversation:
+    """The conversation of an agent's session, wherever its host keeps it. Raises MemtuiError where it holds none.
+
+    What no person and no answer said (a heartbeat and the answer to it, calls behind the bridge) is left out.
+    """
+    from memtui.engine.witness.formats.events import read_events
+
+    warnings: list[str] = []
+    messages = tuple(_chained(list(read_events(file, warnings))))
+    if not messages:
+        raise MemtuiError(
+            f"The session {file.id} holds no message{'' if not warnings else f': {warnings[0]}'}.",
+            fix="See: memtui sessions.",
+        )
+    return _whole(Conversation(messages, file.id, file.id, tuple(warnings)))
 
 
 def parse_conversations(
@@ -267,7 +287,12 @@ def _values(text: str, reading: _Reading) -> Iterator[Any]:
 
 
 def _chained(entries: Sequence[Mapping[str, Any]]) -> Iterator[Message]:
-    """The messages from the first to the last entry up through their parents: abandoned branches are left out."""
+    """The messages from the first to the last entry up through their parents: abandoned branches are left out.
+
+    So are messages of the host itself, with the answers to them.
+    """
+    from memtui.engine.witness.session import machine_of, text_of
+
     places = {each["id"]: at for at, each in enumerate(entries) if isinstance(each.get("id"), str)}
     chain: list[Mapping[str, Any]] = []
     seen: set[int] = set()
@@ -281,9 +306,14 @@ def _chained(entries: Sequence[Mapping[str, Any]]) -> Iterator[Message]:
             at = places[parent]
         else:
             at = None if "parentId" in entry and parent is None else at - 1
+    by_a_machine = False
     for entry in reversed(chain):
         message = entry.get("message")
-        if isinstance(message, Mapping) and isinstance(message.get("role"), str):
+        if not isinstance(message, Mapping) or not isinstance(message.get("role"), str):
+            continue
+        if message["role"] == "user":
+            by_a_machine = bool(machine_of(message, text_of(message.get("content"))))
+        if not by_a_machine and message["role"] != "custom":
             yield _message(message, entry)
 
 

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from memtui.engine.witness.reach import Reach, ReachedTurn, reach_of
     from memtui.engine.witness.replay import ReplayedSession, ReplayedTurn
     from memtui.engine.witness.rights import Rights, read_rights, rights_under
+    from memtui.engine.witness.session import SessionFile
     from memtui.engine.witness.session_cases import case_of_turn, make_cases
 
 __all__ = [
@@ -62,6 +63,7 @@ __all__ = [
     "ReplayedSession",
     "ReplayedTurn",
     "Rights",
+    "SessionFile",
     "SessionSummary",
     "case_of_turn",
     "collect_proof",
@@ -110,6 +112,7 @@ __getattr__ = lazy_names(
         "ReplayedSession": "memtui.engine.witness.replay",
         "ReplayedTurn": "memtui.engine.witness.replay",
         "Rights": "memtui.engine.witness.rights",
+        "SessionFile": "memtui.engine.witness.session",
         "SessionSummary": "memtui.engine.witness.audit",
         "UNSEEN": "memtui.engine.witness.leaks",
         "case_of_turn": "memtui.engine.witness.session_cases",

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         Run,
     )
     from memtui.engine.changes import ChangeSet, RecallEffect
+    from memtui.engine.witness import SessionFile
 
 
 View = Literal["conversations", "inbox", "funnel", "jobs"]
@@ -50,6 +51,8 @@ class Talk:
     """Settings of the recipe."""
     held: tuple[tuple[str, str], ...] | None = None
     """(role, text with secrets masked) of its first messages; None until they were read to be shown."""
+    session: SessionFile | None = None
+    """The agent's session that it is; None for a file that a person took."""
     fault: str = ""
     """Why it cannot be read; empty where it can, or was not tried."""
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         CaptureTrace,
         CaptureVerdict,
         Chat,
+        Conversation,
         Funnel,
         FunnelDay,
         Item,
@@ -48,18 +49,29 @@ def found(environ: Mapping[str, str]) -> list[Talk]:
     """The agents' own sessions, the newest first."""
     from memtui.engine.witness import find_sessions
 
-    sessions = [each for each in find_sessions(environ, Path.cwd()) if each.form == "jsonl"]
-    sessions.sort(key=lambda each: -each.modified_ms)
-    heads = Counter(each.id[:8] for each in sessions)
+    files = find_sessions(environ, Path.cwd())
+    sessions = [file for file in files if not file.machine and not file.listed_only]
+    sessions.sort(key=lambda file: -file.modified_ms)
+    heads = Counter(file.id[:8] for file in sessions)
     return [
         Talk(
-            str(each.path),
-            f"{each.agent} {each.id[:8] if heads[each.id[:8]] == 1 else f'{each.id[:4]}…{each.id[-4:]}'}",
-            str(each.path),
-            each.modified_ms,
+            str(file.path) if file.form == "jsonl" else f"{file.path}#{file.id}",
+            f"{file.agent} {file.id[:8] if heads[file.id[:8]] == 1 else f'{file.id[:4]}…{file.id[-4:]}'}",
+            str(file.path),
+            file.modified_ms,
+            session=file,
         )
-        for each in sessions[:MOST_SESSIONS]
+        for file in sessions[:MOST_SESSIONS]
     ]
+
+
+def conversation_of(talk: Talk) -> Conversation:
+    """The talk's conversation, read from its file or out of its agent's database. Raises MemtuiError."""
+    from memtui.engine.capture import read_conversations, read_session
+
+    if talk.conversation is not None:
+        return talk.conversation
+    return read_session(talk.session) if talk.session is not None else read_conversations(Path(talk.path))[0]
 
 
 def waiting(engine: Engine, written: Mapping[int, int]) -> tuple[tuple[Item, ...], int, frozenset[int]]:
@@ -79,10 +91,10 @@ def with_messages(talk: Talk) -> Talk:
 
     Secrets in what is shown of it are masked.
     """
-    from memtui.engine.capture import read_conversations, without_secrets
+    from memtui.engine.capture import without_secrets
 
     try:
-        conversation = talk.conversation or read_conversations(Path(talk.path))[0]
+        conversation = conversation_of(talk)
     except MemtuiError as error:
         return replace(talk, fault=str(error))
     messages = conversation.messages[:MOST_HELD]
@@ -98,9 +110,9 @@ def captured(
     report: Callable[[Any], None],
 ) -> tuple[Talk, CaptureRequest, CaptureTrace]:
     """Read a conversation and capture it; nothing is written."""
-    from memtui.engine.capture import CaptureRequest, capture, read_conversations
+    from memtui.engine.capture import CaptureRequest, capture
 
-    conversation = talk.conversation or read_conversations(Path(talk.path))[0]
+    conversation = conversation_of(talk)
     recipe = talk.recipe or RECIPE
     request = CaptureRequest(conversation.messages, recipe, talk.config, session=conversation.session)
     done = replace(talk, conversation=conversation)
@@ -110,10 +122,10 @@ def captured(
 
 def heard_so_far(engine: Engine, talk: Talk, heard: str) -> tuple[Talk, CaptureRequest, CaptureTrace]:
     """A conversation whose model was stopped: what it had said whole is decided, the rest waits. Nothing is asked."""
-    from memtui.engine.capture import CaptureRequest, read_conversations, stopped
+    from memtui.engine.capture import CaptureRequest, stopped
     from memtui.engine.transfer import whole_items
 
-    conversation = talk.conversation or read_conversations(Path(talk.path))[0]
+    conversation = conversation_of(talk)
     request = CaptureRequest(
         conversation.messages, talk.recipe or RECIPE, talk.config, session=conversation.session
     )
@@ -344,11 +356,11 @@ def reflected(
     report: Callable[[Any], None],
 ) -> tuple[ChangeSet, str]:
     """What a reflection on a conversation would write, and the model's report."""
-    from memtui.engine.capture import plan_reflection, read_conversations
+    from memtui.engine.capture import plan_reflection
 
     if talk is None:
         raise UsageError("No conversation is chosen.", fix="Open one in the view of conversations first.")
-    conversation = talk.conversation or read_conversations(Path(talk.path))[0]
+    conversation = conversation_of(talk)
     with (
         TemporaryDirectory(prefix="memtui-reflect-") as nowhere,
         asking(engine, settings, token, report, plugin=True) as chat,
