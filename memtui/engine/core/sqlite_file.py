@@ -20,6 +20,17 @@ def open_unchanged(path: Path) -> Iterator[sqlite3.Connection]:
     read through the shared memory that the program made, which stays read-only: no lock that the program could meet.
     A log without it is read from a private copy that goes at once. Text that is no UTF-8 is read with U+FFFD in it.
     """
+    with _opened(path) as db:
+        try:
+            yield db
+        except (
+            UnicodeDecodeError
+        ):  # SQLite quotes the damaged name in its message, which Python then cannot decode
+            raise sqlite3.DatabaseError("its schema is damaged: a name in it is no text") from None
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[sqlite3.Connection]:
     log, shared = path.with_name(path.name + "-wal"), path.with_name(path.name + "-shm")
     if log.is_file() and shared.is_file():
         with closing(_connect(path, "mode=ro&readonly_shm=1")) as db:
