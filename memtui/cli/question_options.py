@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -69,6 +70,38 @@ def request_of(args: argparse.Namespace) -> RecallRequest:
         agent=args.agent,
         table_version=args.table_version,
     )
+
+
+QUESTION_OPTIONS = {
+    "recipe": "recipe",
+    "config": "config",
+    "scope": "scopes",
+    "all_scopes": "scopes",
+    "category": "category",
+    "agent": "agent",
+    "limit": "limit",
+    "now": "now_ms",
+    "query_vector": "query_vector",
+    "table_version": "table_version",
+}
+"""Each of the options by its name in the arguments, and the part of the request that it gives."""
+
+
+def given_of(args: argparse.Namespace) -> dict[str, Any]:
+    """The parts of a request that were given as options, by their names."""
+    request = request_of(args)
+    named = {
+        part for option, part in QUESTION_OPTIONS.items() if getattr(args, option) not in (None, "", False)
+    }
+    return {part: getattr(request, part) for part in named}
+
+
+def refuse_options(args: argparse.Namespace, options: Iterable[str], beside: str) -> None:
+    """Raise UsageError for the first of these options that was given and has no meaning `beside` another."""
+    for option in options:
+        if getattr(args, option) not in (None, "", False):
+            name = "--" + option.replace("_", "-")
+            raise UsageError(f"{name} has no meaning beside {beside}.", fix=f"Leave {name} out.")
 
 
 def scopes_of(args: argparse.Namespace) -> Any:

@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from memtui.cli.open_store import open_for
 from memtui.cli.output import print_json, print_table, print_text, tell_wait, warning
-from memtui.cli.question_options import add_question_options, request_of
+from memtui.cli.question_options import (
+    QUESTION_OPTIONS,
+    add_question_options,
+    given_of,
+    refuse_options,
+    request_of,
+)
 from memtui.cli.show import moment
 from memtui.engine import MemtuiError, UsageError, clean, counted, explain
 from memtui.engine.documents import consult
@@ -56,9 +62,13 @@ def run(args: argparse.Namespace) -> int:
             "recall takes one of these: a question, --batch or --replay.",
             fix='Try: memtui recall "deploy window"',
         )
+    if args.batch is not None:
+        refuse_options(args, ("injected", "save", "no_text"), "--batch")
+    if args.replay is not None:
+        refuse_options(args, (*QUESTION_OPTIONS, "injected", "explain", "save", "no_text"), "--replay")
     engine = open_for(args)
     if args.batch is not None:
-        return _batch(engine, args.batch)
+        return _batch(engine, args)
     if args.replay is not None:
         return replay(engine, args.replay, as_json=args.json)
     request = request_of(args)
@@ -129,17 +139,22 @@ def _injection(block: PromptBlock) -> str:
     return "\n".join(lines)
 
 
-def _batch(engine: Engine, path: str) -> int:
-    """One request a line in, one document a line out, in order; a line that fails says why and the others run."""
-    failed = 0
-    with _lines(path) as lines:
+def _batch(engine: Engine, args: argparse.Namespace) -> int:
+    """One request a line in, one document a line out, in order; a line that fails says why and the others run.
+
+    The options of the command hold for each line that does not say something else itself.
+    """
+    failed, given = 0, given_of(args)
+    with _lines(args.batch) as lines:
         for number, line in enumerate(lines, 1):
             if not line.strip():
                 continue
             try:
                 line.encode("utf-8")
-                trace = engine.recall(request_from(line), tell_wait)
-                document = trace.as_json() | {"disagreements": _disagreements(trace)}
+                trace = engine.recall(request_from(line, given), tell_wait)
+                document = trace.as_json(words=args.explain) | {
+                    "disagreements": _disagreements(trace)
+                }
             except UnicodeEncodeError:
                 failed += 1
                 why, fix = "The line is not UTF-8.", "Save the file as UTF-8."

@@ -122,6 +122,29 @@ def test_recall_has_the_agreed_document(run: Run, store: Path, tmp_path: Path) -
     assert trace["config"]["retrieval"]["minScore"] == 0.3
 
 
+def test_options_beside_a_batch_hold_for_its_lines_or_are_refused(
+    run: Run, store: Path, tmp_path: Path
+) -> None:
+    batch, config = tmp_path / "batch.jsonl", tmp_path / "config.json"
+    config.write_text(json.dumps({"retrieval": {"minScore": 0.99}}))
+    own = {"query": "label printer", "recipe": "pro/cli", "limit": 1, "config": {}}
+    batch.write_text("\n".join(json.dumps(line) for line in ({"query": "label printer"}, own)))
+    options = ("--recipe", "pro/tool", "--limit", "2", "--config", config, "--now", "1750000000000")
+    _, out, _ = run("recall", "--batch", batch, "--store", store, *options)
+    first, second = map(json.loads, out.splitlines())
+    _, alone, _ = run("recall", "label printer", "--json", "--store", store, *options)
+    one = json.loads(alone)
+    for key in ("recipe", "limit", "config", "now_ms"):
+        assert first[key] == one[key], key
+    assert first["config"]["retrieval"]["minScore"] == 0.99
+    assert (second["recipe"], second["limit"]) == ("pro/cli", 1)
+    assert second["config"]["retrieval"]["minScore"] != 0.99
+    for option in (("--injected",), ("--save", tmp_path / "receipt.json"), ("--no-text",)):
+        code, _, err = run("recall", "--batch", batch, "--store", store, *option)
+        assert code == 2
+        assert f"{option[0]} has no meaning beside --batch" in err
+
+
 def test_a_batch_answers_in_order_and_reports_the_broken_line(run: Run, store: Path, tmp_path: Path) -> None:
     batch = tmp_path / "batch.jsonl"
     lines = [

@@ -103,8 +103,11 @@ def filters_of(request: RecallRequest) -> dict[str, Any]:
     }
 
 
-def request_from(line: str) -> RecallRequest:
-    """Return the request that one line of JSON describes. Raises UsageError where it is none; no type is guessed."""
+def request_from(line: str, otherwise: Mapping[str, Any] | None = None) -> RecallRequest:
+    """Return the request that one line of JSON describes; what it does not name is taken from `otherwise`.
+
+    Raises UsageError where it is none; no type is guessed.
+    """
     try:
         value = json.loads(line)
     except (ValueError, RecursionError) as failure:
@@ -119,9 +122,9 @@ def request_from(line: str) -> RecallRequest:
         if given is not None and not fits(given):
             raise UsageError(f"{key} is not {wanted}.", fix=f"Give {wanted}, or leave {key} out.")
     for key in ("query", "recipe", "agent"):
-        if value.get(key) is None:
+        if value.get(key) is None and not (otherwise and key in otherwise and key not in value):
             value[key] = ""
-    return RecallRequest(**value)
+    return RecallRequest(**{**(otherwise or {}), **value})
 
 
 def _is_text(value: Any) -> bool:
