@@ -152,9 +152,7 @@ def _batch(engine: Engine, args: argparse.Namespace) -> int:
             try:
                 line.encode("utf-8")
                 trace = engine.recall(request_from(line, given), tell_wait)
-                document = trace.as_json(words=args.explain) | {
-                    "disagreements": _disagreements(trace)
-                }
+                document = trace.as_json(words=args.explain) | {"disagreements": _disagreements(trace)}
             except UnicodeEncodeError:
                 failed += 1
                 why, fix = "The line is not UTF-8.", "Save the file as UTF-8."

@@ -57,13 +57,29 @@ class TextLookup:
                 found = self._pin.fts_search(term, k=max(1, self._pin.count()), columns=(), with_row_id=True)
             except MemtuiError:  # the index went away or cannot be read: the text is still there
                 return self.substring(term)
-            if found.num_rows:
-                return positions_of(self._catalog, found.column("_rowid").to_numpy())
-        return self.substring(term)
+            positions = positions_of(self._catalog, found.column("_rowid").to_numpy())
+            if found.num_rows and unicodedata.is_normalized("NFD", term):
+                return positions
+            if found.num_rows:  # the index splits a decomposed letter from its mark: such a text is read
+                return np.union1d(positions, self._decomposed(term))
+        return np.union1d(self.substring(term), self._decomposed(term))
 
     def substring(self, text: str) -> Positions:
         """Rows whose text holds exactly these characters, upper and lower case alike."""
         return self._scan(sql.contains(self._pin.dialect.columns.text, text))
+
+    def _decomposed(self, term: str) -> Positions:
+        """Rows that hold the word in decomposed letters, as files of macOS do, marks aside: `schlussel` is found."""
+        column, wanted = self._pin.dialect.columns.text, _plain(term)
+        found = [np.empty(0, dtype=np.int64)]
+        where = sql.regex(column, sql.DECOMPOSED)
+        for batch in self._pin.scan([column], where=where, with_row_id=True, batch_size=WINDOW):
+            if self._cancel:
+                self._cancel.check()
+            held = [wanted in _plain(text or "") for text in batch.column(column).to_pylist()]
+            rows = batch.column("_rowid").to_numpy()[np.array(held, dtype=np.bool_)]
+            found.append(positions_of(self._catalog, rows))
+        return np.concatenate(found)
 
     def regex(self, pattern: str) -> Positions:
         """Rows whose text the pattern finds, upper and lower case alike.
@@ -89,6 +105,12 @@ class TextLookup:
     def _unsplit(self, term: str) -> bool:
         """Whether the index keeps runs of the term's script as one word each."""
         return not self._pin.fts.tokenizer.startswith(_SPLITS_CJK) and any(map(_is_cjk, term))
+
+
+def _plain(text: str) -> str:
+    """Lower case, without the marks of Latin letters; Korean syllables composed."""
+    parts = unicodedata.normalize("NFD", text.casefold())
+    return unicodedata.normalize("NFC", "".join(each for each in parts if not unicodedata.combining(each)))
 
 
 def _is_cjk(character: str) -> bool:

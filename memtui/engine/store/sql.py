@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from typing import Any
+from unicodedata import normalize
 
 SENTINEL = "__schema__"
 """The id of the row by which the agents' programs create their table; never a memory."""
@@ -51,8 +52,14 @@ def both(*conditions: str | None) -> str | None:
 
 
 def contains(column: str, text: str) -> str:
-    """`column` holds `text` as it is, upper and lower case alike."""
-    return f"contains(lower({name(column)}), {literal(text.lower())})"
+    """`column` holds `text`, upper and lower case alike, its letters composed or decomposed as they may be."""
+    forms = dict.fromkeys((text, normalize("NFC", text), normalize("NFD", text)))
+    found = [f"contains(lower({name(column)}), {literal(form.lower())})" for form in forms]
+    return found[0] if len(found) == 1 else f"({' OR '.join(found)})"
+
+
+DECOMPOSED = "[\u0300-\u036f\u1100-\u11ff\u3099\u309a]"
+"""A letter's mark, or a part of a Korean syllable, that stands alone: a pattern for texts in decomposed letters."""
 
 
 def regex(column: str, pattern: str) -> str:
