@@ -38,7 +38,10 @@ def test_a_word_is_found_in_both_forms(tmp_path: Path, form: str, fts: bool) -> 
     for word, wanted in asked.items():
         for typed in {word, unicodedata.normalize("NFD", word)}:
             found = engine.view(ListQuery(typed))
-            assert [each.id for each in engine.page(found, 0, 10)] == [wanted], (typed.encode("unicode-escape"), form)
+            assert [each.id for each in engine.page(found, 0, 10)] == [wanted], (
+                typed.encode("unicode-escape"),
+                form,
+            )
     if fts or form == "NFD":
         assert [each.id for each in engine.page(engine.view(ListQuery("schlussel")), 0, 10)] == ["1"]
     assert len(engine.page(engine.view(ListQuery("kind")), 0, 10)) == 1
