@@ -86,13 +86,13 @@ async def test_looking_writes_nothing_and_the_deep_pass_finds_more(tmp_path: Pat
         await settle(pilot)
         assert "1 memory with a vector of zeros" in screen_text(app)
         assert "all passes" in screen_text(app)
-        for wanted in ("text_idx", "made an index", "autoRecall"):
+        for wanted in ("text_idx", "made an index", "no change planned"):
             await press(pilot, "right_square_bracket")
             await settle(pilot)
             assert wanted in screen_text(app)
         await press(pilot, "p")
         await settle(pilot)
-        assert "plan B" in screen_text(app)
+        assert "plan A" in screen_text(app), "a plan is shown when it is asked for"
     assert tree_hash(tmp_path / ".openclaw") == before
 
 
@@ -169,10 +169,14 @@ async def test_a_plan_is_turned_looked_at_written_and_taken_back(
         await settle(pilot)
         text = screen_text(app)
         assert "problems" in text
-        assert "plan A, full" in text
+        assert "no change planned" in text
+        assert "plan A" not in text, "a plan that nobody asked for"
+        await press(pilot, "p")
+        await settle(pilot)
+        assert "plan A, full" in screen_text(app)
         await press(pilot, *"pppp")  # what the person turns alone
         await settle(pilot)
-        assert "your own settings" in screen_text(app)
+        assert "no change planned" in screen_text(app)
         await press(pilot, "v")
         await settle(pilot)
         assert "provider" in screen_text(app)
@@ -243,7 +247,7 @@ async def test_a_plan_is_flown_on_the_screen_before_it_is_written(
     CaseBook(cases_file(engine.info.uri)).put(case)
     before = tree_hash(tmp_path / ".openclaw")
     async with running(engine, (120, 36)) as (app, pilot):
-        await press(pilot, "9", *["right_square_bracket"] * 3)
+        await press(pilot, "9", *["right_square_bracket"] * 3, "p")
         await settle(pilot)
         await press(pilot, "T")
         await settle(pilot)

@@ -202,7 +202,8 @@ def test_where_no_question_is_answered_otherwise_the_memories_own_words_say_what
     change = AnswerChange("lint first", False, ("a",), (), (), rows=(row("a", 1, None, "lint first", ""),))
     own = RecallEffect(1, (change,), 0, {})
     text = plain(effect_lines(RecallEffect(4, (), 0, {}, beside=own), 100, UNICODE))
-    assert "no answer changes, 4 of 4 asked" in text
+    assert "0 of 4 asked, 1 of 1 by own words change" in text
+    assert "no answer changes" not in text, "the title contradicts what stands under it"
     assert "by their own words, 1 of 1 answer changes" in text
     assert "lint first" in text
     same = plain(effect_lines(RecallEffect(4, (), 0, {}, beside=RecallEffect(2, (), 0, {})), 100, UNICODE))
@@ -220,3 +221,11 @@ def test_the_name_of_a_field_never_touches_its_value(name):
     assert told.endswith(" ")
     assert "(none)" in value
     assert len(name) > 23 or name in told
+
+
+def test_a_capture_that_only_adds_says_so() -> None:
+    """What is added is no change of a memory that is there."""
+    added = tuple(Change(f"row-{n}", "add", {}, {"text": f"Fact {n}"}) for n in range(3))
+    assert (
+        would(ChangeSet("capture", "3 memories captured: 3 new", added, 1)) == "Would add 3 memories: 3 new"
+    )

@@ -65,6 +65,14 @@ def effect_lines(
         why = "Nobody asked anything yet: these are asked for by their own words."
         told = [*sentences([why], width, glyphs.dot, "$dim"), *told]
     asked = value.asked - value.failed
+    if not value.changed and value.beside is not None and value.beside.changed:
+        own = value.beside  # "no answer changes" above answers that do would contradict them
+        count = f"0 of {full(asked)} asked, {full(len(own.changed))} of {full(own.asked)} by own words change"
+        return [
+            *_titled(count, "bold $stale", width),
+            *told,
+            *_beside_lines(value.beside, width, glyphs),
+        ]
     if not value.changed:
         return [
             *_titled(f"no answer changes, {full(asked)} of {full(value.asked)} asked", "$dim", width),

@@ -100,6 +100,9 @@ def would(plan: ChangeSet) -> str:
         return title
     if title.endswith(" memories merged into one"):
         return f"Would merge {title.removesuffix(' merged into one')} into one"
+    added = re.match(r"[\d,]+ (memory|memories) captured(?=$|:)", title)
+    if added is not None and all(change.op == "add" for change in plan.changes):
+        return f"Would add {title.replace(' captured', '', 1)}"
     if re.match(r"[\d,]+ memor(y|ies): ", title):  # it is counted already
         return f"Would change {title}"
     return f"Would change {counted(plan.count, 'memory', 'memories')}: {title}"

@@ -10,7 +10,7 @@ from memtui.engine import counted, one_line
 from memtui.tui.dialogs.answer_effect_view import answers_lines
 from memtui.tui.dialogs.config_preview import words_of
 from memtui.tui.paint.cells import crop, fit, tilde
-from memtui.tui.screens.health.configuring import answers_of, flight_words, plain
+from memtui.tui.screens.health.configuring import OWN, answers_of, flight_words, plain
 from memtui.tui.screens.health.state import HealthState
 from memtui.tui.screens.health.view import labelled
 from memtui.tui.widgets.row_list import Row
@@ -55,6 +55,10 @@ def config(state: HealthState, width: int, look: Look) -> list[Row]:
         rows.append(
             Row((Content.assemble((f" {sign} ", style), said),), f"problem:{problem.path}:{problem.rule}")
         )
+    if not config.changes and config.turned.plan == OWN:
+        said = " no change planned: choose a plan, or edit an option"
+        rows.append(Row((Content.styled(crop(said, width - 1, look.glyphs.ellipsis), "$dim"),)))
+        return rows
     title = f" {config.title}: {counted(len(config.changes), 'setting')}"
     rows.append(Row((Content.styled(crop(title, width - 1, look.glyphs.ellipsis), "bold $heading"),)))
     for change in config.changes:
@@ -78,10 +82,14 @@ def _options(config: ConfigView, width: int, look: Look) -> list[Row]:
         said, style = _value(each)
         if each.change is not None:
             said, style = one_line(words_of(each.change).partition(": ")[2]), "bold $stale"
-        room = max(4, width - len(name) - 2)
+        room = max(4, width - len(name) - 3)
         rows.append(
             Row(
-                (Content.assemble((name, "$foreground"), (crop(said, room, look.glyphs.ellipsis), style)),),
+                (
+                    Content.assemble(
+                        (f"{name} ", "$foreground"), (crop(said, room, look.glyphs.ellipsis), style)
+                    ),
+                ),
                 each.option.path,
             )
         )
@@ -130,7 +138,9 @@ def before_writing(state: HealthState, width: int, look: Look) -> list[Row]:
     if config.talks:
         lines += [*(("talks" if at == 0 else "", said) for at, said in enumerate(config.talks)), ("", "")]
     lines += [(each.kind, each.sentence) for each in config.consequences]
-    if not config.changes:
+    if not config.changes and config.turned.plan == OWN:
+        lines.append(("", "no plan is chosen; a plan or an edited option is previewed before it is written"))
+    elif not config.changes:
         lines.append(("", "nothing would change: the configuration is so already"))
     elif config.flight is None and not config.talks:
         lines.append(("", "not tried yet: your cases and last questions can be answered under it first"))

@@ -186,7 +186,8 @@ class ConfigArea(Area):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         able = {
-            **dict.fromkeys(("plan", "options", "edit", "fly", "apply", "smoke"), self.planned is not None),
+            **dict.fromkeys(("plan", "options", "edit", "smoke"), self.planned is not None),
+            **dict.fromkeys(("fly", "apply"), self.planned is not None and bool(self.planned.changes)),
             "drop": self.changed is not None,
         }
         return (True if able.get(action, True) else None) if self.seen else False

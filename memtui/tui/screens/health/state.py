@@ -45,7 +45,8 @@ class OptionLine:
 class Turned:
     """What the person turned on top of a plan, by dotted path below the plugin's settings."""
 
-    plan: str = "A"
+    plan: str = "own"
+    """The plan that was chosen; at first that of nothing but what the person turned."""
     edits: Mapping[str, Any] = field(default_factory=dict)
     dropped: frozenset[str] = frozenset()
     """Settings of the plan that stay as they are."""
