@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     )
 
 
+_SHOWN = 5
+"""Absent memories that are named."""
+
 ACTIONS = ("list", "run", "tune", "add", "add-talk", "remove", "import", "demo", "from-sessions")
 
 
@@ -52,7 +55,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--since", metavar="D", default="7d", help="from-sessions: turns since (default 7d)")
     parser.add_argument("--agent", metavar="A", help="from-sessions: only this agent's")
     parser.add_argument("--category", metavar="NAME", help="add: only this category")
-    parser.add_argument("--k", type=int, default=5, help="run: number of results that count (default 5)")
+    parser.add_argument(
+        "--k", type=int, default=5, help="run: results that count where a case does not say (default 5)"
+    )
     parser.add_argument("--recipe", metavar="NAME", default="", help="run, add-talk: the recipe")
     parser.add_argument("--config", metavar="FILE", help="run: the plugin's retrieval and decay blocks")
     parser.add_argument("--b-recipe", metavar="NAME", help="run: compare with this recipe")
@@ -230,17 +235,24 @@ def _import(args: argparse.Namespace, engine: Engine, book: CaseBook) -> int:
         raise UsageError(
             "cases import needs one file.", fix='One JSON object a line: {"query": ..., "expected": [...]}.'
         )
-    taken, broken = read_cases(Path(args.words[0]))
-    rejected = [{"where": where, "why": why} for where, why in broken]
-    book.put_all(taken)
+    found = read_cases(Path(args.words[0]))
+    rejected = [{"where": where, "why": why} for where, why in found.rejected]
+    wanted = list(dict.fromkeys(each for case in found.taken for each in case.expected))
+    there = engine.memories(wanted)
+    absent = [each for each in wanted if each not in there]
+    book.put_all(found.taken)
     if args.json:
-        print_json({"taken": len(taken), "rejected": rejected})
-    else:
-        print_text(
-            "\n".join(
-                [f"{counted(len(taken), 'case')} taken", *(f"! {r['where']}: {r['why']}" for r in rejected)]
-            )
+        unused = [{"where": where, "why": why} for where, why in found.unused]
+        print_json({"taken": len(found.taken), "rejected": rejected, "unused": unused, "absent": absent})
+        return 1 if rejected else 0
+    lines = [f"{counted(len(found.taken), 'case')} taken"]
+    lines += [f"! {where}: {why}" for where, why in (*found.rejected, *found.unused)]
+    if absent:
+        shown = ", ".join(absent[:_SHOWN]) + (", ..." if len(absent) > _SHOWN else "")
+        lines.append(
+            f"! {counted(len(absent), 'expected memory', 'expected memories')} not in this store: {shown}"
         )
+    print_text("\n".join(lines))
     return 1 if rejected else 0
 
 

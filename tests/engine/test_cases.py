@@ -6,12 +6,14 @@ import json
 import math
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from memtui.engine import Cancelled, CancelToken, MemtuiError, UsageError, explain
-from memtui.engine.cases.case import Case, CaseBook, case_from, case_id, read_cases
+from memtui.engine.cases.case import Case, CaseBook, case_from, case_id
+from memtui.engine.cases.golden_set import read_cases
 from memtui.engine.cases.runner import (
     CaseReport,
     CaseSetup,
@@ -219,11 +221,59 @@ def test_a_setup_may_ask_an_older_version_and_says_so(engine: Engine) -> None:
 def test_a_broken_line_is_named_and_the_others_are_taken(tmp_path: Path) -> None:
     path = tmp_path / "cases.jsonl"
     path.write_text('{"query": "q", "expected": ["a"]}\n\nnot json\n{"expected": []}\n{"query": "r"}\n')
-    taken, rejected = read_cases(path)
-    assert [each.query for each in taken] == ["q", "r"]
-    assert [where for where, _ in rejected] == ["line 3", "line 4"]
+    found = read_cases(path)
+    assert [each.query for each in found.taken] == ["q", "r"]
+    assert [where for where, _ in found.rejected] == ["line 3", "line 4"]
     with pytest.raises(UsageError, match="cannot be read"):
         read_cases(tmp_path / "absent.jsonl")
+
+
+def test_a_foreign_golden_set_keeps_what_it_expects(tmp_path: Path) -> None:
+    path = tmp_path / "golden.jsonl"
+    lines = [
+        {"query": "port?", "expects": ["a", "b"], "k": 3},
+        {"question": "host?", "relevant_ids": "a", "must_not": ["c"], "scope": "agent:ops", "comment": "why"},
+        {"query": "graded", "relevant": [{"id": "a", "grade": 2}, {"id": "b", "grade": 0}]},
+        {"query": "hints", "expects": ["a"], "hints": ["x"], "got": []},
+        {"query": "unread", "should_return": ["a"]},
+        {"query": "odd", "expects": [["a"]]},
+        {"query": "far", "expects": ["a"], "k": 500},
+        {"query": "silence", "expects": []},
+    ]
+    path.write_text("\n".join(json.dumps(each) for each in lines), encoding="utf-8")
+    found = read_cases(path)
+    port, host, graded, hints, silence = found.taken
+    assert (port.expected, port.k) == (("a", "b"), 3)
+    assert (host.query, host.expected, host.rejected, host.scopes, host.note) == (
+        "host?", ("a",), ("c",), ("agent:ops",), "why",
+    )  # fmt: skip
+    assert (graded.expected, graded.rejected, graded.grades) == (("a",), ("b",), (("a", 2),))
+    assert hints.expected == ("a",)
+    assert silence.silent
+    assert [place for place, _ in found.rejected] == ["line 5", "line 6", "line 7"]
+    assert "'should_return'" in found.rejected[0][1]
+    assert [(place, "'hints'" in why or "'got'" in why) for place, why in found.unused] == [
+        ("line 4", True)
+    ] * 2
+    assert case_from(port.as_json(), "here") == port
+
+
+@pytest.mark.parametrize("holder", ["", "queries"])
+def test_a_golden_set_may_be_one_document(tmp_path: Path, holder: str) -> None:
+    rows = [{"query": "q", "expects": ["a"]}, {"query": "r", "expects": ["b"], "k": 2}]
+    path = tmp_path / "golden.json"
+    path.write_text(json.dumps({holder: rows, "k": 4, "name": "n"} if holder else rows, indent=1))
+    found = read_cases(path)
+    assert [(each.expected, each.k) for each in found.taken] == [(("a",), 4 if holder else None), (("b",), 2)]
+    assert ["'name'" in why for _, why in found.unused] == ([True] if holder else [])
+
+
+def test_a_case_with_its_own_k_is_measured_by_it(engine: Engine) -> None:
+    wide = Case("1", "gateway port", ("port-new",), query_vector=(1.0, 0.0))
+    report = run_cases(
+        [wide, replace(wide, id="2", k=1)], CaseSetup("A", "pro/tool"), engine.recall, engine.memories
+    )
+    assert len(report.answers[0].ids) > 1 == len(report.answers[1].ids)
 
 
 @pytest.mark.slow

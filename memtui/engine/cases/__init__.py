@@ -8,7 +8,8 @@ from memtui.engine.core.lazy import lazy_names
 
 if TYPE_CHECKING:
     from memtui.engine.cases.bisection import Bisection, BisectPoint, TableVersion, dropped_by
-    from memtui.engine.cases.case import Case, CaseBook, Verdict, case_id, demo_cases, new_case, read_cases
+    from memtui.engine.cases.case import Case, CaseBook, Verdict, case_id, demo_cases, new_case
+    from memtui.engine.cases.golden_set import CaseFile, read_cases
     from memtui.engine.cases.runner import (
         DEFAULT_K,
         CaseAnswer,
@@ -27,6 +28,7 @@ __all__ = [
     "Case",
     "CaseAnswer",
     "CaseBook",
+    "CaseFile",
     "CaseReport",
     "CaseSetup",
     "TableVersion",
@@ -63,7 +65,8 @@ __getattr__ = lazy_names(
         "dropped_by": "memtui.engine.cases.bisection",
         "missed_bars": "memtui.engine.cases.runner",
         "new_case": "memtui.engine.cases.case",
-        "read_cases": "memtui.engine.cases.case",
+        "CaseFile": "memtui.engine.cases.golden_set",
+        "read_cases": "memtui.engine.cases.golden_set",
         "run_cases": "memtui.engine.cases.runner",
         "tune": "memtui.engine.cases.tuning",
     },

@@ -21,6 +21,9 @@ Verdict = Literal["right", "wrong", "expected"]
 MOST = 3
 """The best grade."""
 
+MOST_RESULTS = 50
+"""Results that can count at the most."""
+
 
 @dataclass(frozen=True, slots=True)
 class Case:
@@ -44,6 +47,8 @@ class Case:
     """Whether it asks in all scopes even where an agent would not see them."""
     grades: tuple[tuple[str, int], ...] = ()
     """How well expected memories answer, 1 to 3, where somebody said so; who is not named has the best grade."""
+    k: int | None = None
+    """How many results count for this question, where it says so itself; else what the run says."""
 
     @property
     def searched(self) -> Any:
@@ -106,6 +111,7 @@ class Case:
             "created_ms": self.created_ms,
             **({"all_scopes": True} if self.everyone else {}),
             **({"grades": dict(self.grades)} if self.grades else {}),
+            **({"k": self.k} if self.k is not None else {}),
         }
 
 
@@ -177,7 +183,17 @@ def case_from(value: Any, where: str) -> Case:
         note=str(value.get("note") or ""),
         created_ms=int(value.get("created_ms") or 0),
         grades=_grades(value.get("grades"), lists["expected"], where),
+        k=_own_k(value.get("k"), where),
     )
+
+
+def _own_k(given: Any, where: str) -> int | None:
+    """How many results count for the case itself; None where it does not say so."""
+    if given is None:
+        return None
+    if type(given) is not int or not 1 <= given <= MOST_RESULTS:
+        raise UsageError(f"k of {where} is {given!r}.", fix=f"Give a number from 1 to {MOST_RESULTS}.")
+    return given
 
 
 def _grades(given: Any, expected: tuple[str, ...], where: str) -> tuple[tuple[str, int], ...]:
@@ -193,32 +209,6 @@ def _grades(given: Any, expected: tuple[str, ...], where: str) -> tuple[tuple[st
             fix='Write {"<id>": 2}; a memory of grade 0 stands among the rejected.',
         )
     return tuple((each, grade) for each, grade in given.items() if each in expected)
-
-
-# Cases as JSON lines: read one by one, so that a broken line loses nobody else.
-
-
-def read_cases(path: Path) -> tuple[list[Case], list[tuple[str, str]]]:
-    """The cases of a file, one JSON object a line; and for each line that is none, where and why.
-
-    Raises UsageError when the file cannot be read.
-    """
-    try:
-        lines = path.expanduser().read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as failure:
-        why = failure.strerror if isinstance(failure, OSError) else "it is not text"
-        raise UsageError(f"{path} cannot be read: {why}.", fix="Name an existing file.") from None
-    taken: list[Case] = []
-    rejected: list[tuple[str, str]] = []
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        where = f"line {number}"
-        try:
-            taken.append(case_from(json.loads(line), where))
-        except (ValueError, TypeError, RecursionError, UsageError) as failure:
-            rejected.append((where, str(failure)))
-    return taken, rejected
 
 
 # The cases of one store, kept in a file beside memtui's other state.

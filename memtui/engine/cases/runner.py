@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
-from memtui.engine.cases.case import Case
+from memtui.engine.cases.case import MOST_RESULTS, Case
 from memtui.engine.core.errors import MemtuiError, UsageError
 from memtui.engine.core.progress import CancelToken, OnProgress, Progress
 from memtui.engine.core.text import counted
@@ -268,14 +268,17 @@ def run_cases(
     on_progress: OnProgress | None = None,
     cancel: CancelToken | None = None,
 ) -> CaseReport:
-    """Ask every case. A recall that fails, or an expected memory that is gone, is said in its answer; the rest runs."""
-    if not 1 <= k <= 50:
-        raise UsageError(f"k is {k}.", fix="Give 1 to 50.")
+    """Ask every case; `k` is for those that have none of their own.
+
+    A recall that fails, or an expected memory that is gone, is said in its answer; the rest runs.
+    """
+    if not 1 <= k <= MOST_RESULTS:
+        raise UsageError(f"k is {k}.", fix=f"Give 1 to {MOST_RESULTS}.")
     answers = []
     for number, case in enumerate(cases):
         if cancel is not None:
             cancel.check()
-        answers.append(_answer(case, setup, ask, known, k, now_ms))
+        answers.append(_answer(case, setup, ask, known, case.k or k, now_ms))
         if on_progress is not None:
             on_progress(Progress(f"asking the cases ({setup.name})", number + 1, len(cases), "cases"))
     return CaseReport(setup, k, tuple(answers), mean([a.measures for a in answers if a.measures is not None]))

@@ -121,12 +121,12 @@ def search(
 
 
 def take_file(book: CaseBook, path: Path) -> tuple[int, list[tuple[str, str]]]:
-    """Take the cases of a file; how many, and the lines that are none."""
+    """Take the cases of a file; how many, and the lines and keys that were not."""
     from memtui.engine.cases import read_cases
 
-    taken, rejected = read_cases(path)
-    book.put_all(taken)
-    return len(taken), rejected
+    found = read_cases(path)
+    book.put_all(found.taken)
+    return len(found.taken), [*found.rejected, *found.unused]
 
 
 def take_demo(book: CaseBook, now_ms: int) -> str:
@@ -492,8 +492,8 @@ class CasesScreen(BaseScreen):
         self.flash(f"{counted(taken, 'case')} taken", "done")
         if rejected:
             said = [f"{where}: {why}" for where, why in rejected]
-            intro = [f"{counted(taken, 'case')} taken. {counted(len(said), 'line')} could not be read:"]
-            self.app.push_screen(Sheet("Lines that are no case", intro, said, []))
+            intro = [f"{counted(taken, 'case')} taken. Not used in {counted(len(said), 'place')}:"]
+            self.app.push_screen(Sheet("What was not used", intro, said, []))
         self._read()
 
     # ------------------------------------------------------------------ keys
