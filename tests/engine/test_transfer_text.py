@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from memtui.engine.transfer.detection import detect
 from memtui.engine.transfer.sources import json_stream
 from memtui.engine.transfer.sources.fields import PIECE, pieces
+from memtui.engine.transfer.sources.front_matter import split
 from memtui.engine.transfer.sources.json_stream import BrokenJsonError, JsonReader
-from memtui.engine.transfer.sources.markdown import entries, split
+from memtui.engine.transfer.sources.markdown import entries
 from memtui.engine.transfer.sources.options import ReadOptions
 from memtui.engine.transfer.sources.original_lines import source_lines
 from memtui.engine.transfer.sources.text import numbered

@@ -36,11 +36,14 @@ FIELDS = frozenset(
     )
 )
 
+_TITLES = ("title", "Title", "titel", "标题", "標題", "タイトル", "제목")
+"""Keys of a head that hold the title."""
+
 _TITLE = re.compile(r"\n?# [^\n]*\n\n?")
 
 _TAG = re.compile(r"(?:(?<=\s)|^)#([^\s#]*[^\s#\d][^\s#]*)")
 
-_LINK = re.compile(r"\[\[([^\[\]|#]+)[^\[\]]*\]\]")
+_LINK = re.compile(r"\[\[([^\[\]|#]++)[^\[\]]*+\]\]")
 
 
 def read(path: Path, options: ReadOptions) -> Iterator[Read]:
@@ -99,7 +102,7 @@ def exported(note: NoteFile, options: ReadOptions) -> Record | Rejected:
 
 def _entries(note: NoteFile, options: ReadOptions) -> Iterator[Read]:
     """The entries of a person's own note, with its tags and links."""
-    title = word(note.head.get("title")) or note.file.path.stem
+    title = next(filter(None, (word(note.head.get(key)) for key in _TITLES)), note.file.path.stem)
     note_tags = words(note.head.get("tags"))
     for entry in entries(note.text):
         for each in entry_records(note, entry, options):

@@ -123,9 +123,10 @@ def words(value: Any) -> tuple[str, ...]:
     if isinstance(value, str):
         return tuple(part.strip() for part in value.split(",") if part.strip())
     if isinstance(value, list):
+        flat = (inner for item in value for inner in (item if isinstance(item, list) else [item]))
         return tuple(
             storable(str(item))[0].strip()
-            for item in value
+            for item in flat
             if isinstance(item, str | int) and str(item).strip()
         )
     return ()

@@ -40,6 +40,9 @@ _HIDDEN = {
     ".obsidian",
 }
 
+_BESIDE = ("__MACOSX", ".DS_Store")
+"""What a system puts beside files that it packs: not theirs."""
+
 _DEVICE = re.compile(r"(?:CON|PRN|AUX|NUL|COM\d|LPT\d)(?:\.|$)", re.IGNORECASE)
 
 
@@ -159,7 +162,7 @@ def _walk(root: Path, refused: list[UnsafeMember]) -> Iterator[Path]:
         here = Path(folder)
         kept = []
         for name in sorted(folders):
-            if name in _HIDDEN or name.endswith(".lance"):
+            if _is_passed_over(name) or name.endswith(".lance"):
                 continue
             if (here / name).is_symlink():
                 refused.append(
@@ -171,6 +174,8 @@ def _walk(root: Path, refused: list[UnsafeMember]) -> Iterator[Path]:
                 kept.append(name)
         folders[:] = kept
         for name in sorted(names):
+            if _is_passed_over(name):
+                continue
             count += 1
             if count > MAX_FILES:
                 raise MemtuiError(
@@ -179,8 +184,17 @@ def _walk(root: Path, refused: list[UnsafeMember]) -> Iterator[Path]:
             yield here / name
 
 
+def _is_passed_over(name: str) -> bool:
+    """Whether a file or folder of this name holds nothing of a person: trash, settings, what a system put there."""
+    return name in _HIDDEN or name in _BESIDE or name.startswith("._")
+
+
 def archive_tree(path: Path) -> Tree:
-    """The members of a zip archive. Names that leave it, links and bombs are left out; nothing is unpacked."""
+    """The members of a zip archive. Names that leave it, links and bombs are left out; nothing is unpacked.
+
+    Its files are opened through one reading of the directory; a backslash in a name divides folders, as it does
+    where such archives are made.
+    """
     try:
         archive = zipfile.ZipFile(path)
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
@@ -189,34 +203,36 @@ def archive_tree(path: Path) -> Tree:
         ) from error
     files: dict[str, TreeFile] = {}
     refused: list[UnsafeMember] = []
-    with archive:
-        for info in archive.infolist()[:MAX_FILES]:
-            if info.is_dir():
-                continue
-            name = info.filename
-            why = _unsafe(info)
-            if why:
-                refused.append(UnsafeMember(name, why))
-                continue
-            name = PurePosixPath(name).as_posix()
-            if name in files:
-                refused.append(UnsafeMember(name, "a second member of the same name"))
-                continue
-            files[name] = TreeFile(name, info.file_size, None, _member(path, info.filename))
+    if len(archive.infolist()) > MAX_FILES:
+        raise MemtuiError(f"{path.name} holds more than {MAX_FILES:,} files.", fix="Split the archive.")
+    for info in archive.infolist():
+        name = info.filename.replace("\\", "/")
+        if name.endswith("/") or any(_is_passed_over(part) for part in name.split("/")):
+            continue
+        why = _unsafe(info, name)
+        if why:
+            refused.append(UnsafeMember(info.filename, why))
+            continue
+        name = PurePosixPath(name).as_posix()
+        if name in files:
+            refused.append(UnsafeMember(name, "a second member of the same name"))
+            continue
+        files[name] = TreeFile(name, info.file_size, None, _member(archive, info, path.name))
     return Tree(
         path, tuple(sorted(files.values(), key=lambda file: file.name)), tuple(refused), is_archive=True
     )
 
 
-def _member(path: Path, name: str) -> OpenMember:
+def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, archive_name: str) -> OpenMember:
+    """Opens one member; the archive stays open as long as one of its files may be asked for."""
+    name = info.filename
+
     def open_member() -> Readable:
         try:
-            with zipfile.ZipFile(path) as archive:
-                first = next(info for info in archive.infolist() if info.filename == name)
-                member = archive.open(first)  # it keeps the file open for itself
-        except (zipfile.BadZipFile, OSError, NotImplementedError, RuntimeError) as error:
+            member = archive.open(info)
+        except (zipfile.BadZipFile, OSError, NotImplementedError, RuntimeError, ValueError) as error:
             raise MemtuiError(
-                f"{one_line(name)} in {path.name} cannot be unpacked: {one_line(str(error)).rstrip('.')}.",
+                f"{one_line(name)} in {archive_name} cannot be unpacked: {one_line(str(error)).rstrip('.')}.",
                 fix="Fetch the archive again, or make it again where it came from.",
                 details=str(error),
             ) from error
@@ -225,16 +241,9 @@ def _member(path: Path, name: str) -> OpenMember:
     return open_member
 
 
-def _unsafe(info: zipfile.ZipInfo) -> str:
-    name = info.filename
-    parts = re.split(r"[/\\]", name)
-    if (
-        name.startswith(("/", "\\"))
-        or re.match(r"[A-Za-z]:", name)
-        or ".." in parts
-        or "\\" in name
-        or "\x00" in name
-    ):
+def _unsafe(info: zipfile.ZipInfo, name: str) -> str:
+    parts = name.split("/")
+    if name.startswith("/") or re.match(r"[A-Za-z]:", name) or ".." in parts or "\x00" in name:
         return "its name leaves the archive"
     if stat.S_ISLNK(info.external_attr >> 16):
         return "a symbolic link is not followed"

@@ -12,8 +12,8 @@ from typing import Any, Literal
 
 from memtui.engine.core.errors import MemtuiError
 from memtui.engine.transfer.sources.files import Tree, TreeFile, tree_of
+from memtui.engine.transfer.sources.front_matter import split
 from memtui.engine.transfer.sources.json_stream import TOO_LONG, JsonReader, Value, json_lines, open_json
-from memtui.engine.transfer.sources.markdown import split
 from memtui.engine.transfer.sources.options import ReadProgress
 from memtui.engine.transfer.sources.text import byte_order_mark, is_wide, unzipped, wide
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,7 +12,8 @@ from memtui.engine.core.text import one_line
 from memtui.engine.transfer.record import Read, Record, Rejected, SourceRemark
 from memtui.engine.transfer.sources.fields import SPLIT, SPLIT_FROM, beginning, pieces, words
 from memtui.engine.transfer.sources.files import TreeFile
-from memtui.engine.transfer.sources.markdown import MarkdownEntry, entries, split
+from memtui.engine.transfer.sources.front_matter import split
+from memtui.engine.transfer.sources.markdown import MarkdownEntry, entries
 from memtui.engine.transfer.sources.options import ReadOptions
 from memtui.engine.transfer.sources.text import decode, storable, without_nul
 from memtui.engine.transfer.sources.values import DAY_MS, read_date, read_time
@@ -29,7 +31,13 @@ MIRROR_CUT = 500
 
 _LEADING_DATE = re.compile(r"\[?(\d{4}-\d{2}-\d{2})\]?(?:[ \t]*[:–—]|[ \t]+-)[ \t]+(?=\S)")
 
+_TIMES = ("created", "created_at", "date", "datum", "erstellt", "日期", "创建时间", "日付", "作成日", "날짜")
+"""Keys of a head that say when a note was written."""
+
 _SECTION_SIGN = re.compile(r"^[ \t]*§[ \t]*$", re.MULTILINE)
+
+FRONT_MATTER = 8_000
+"""Characters of a head that are kept with every entry of its note."""
 
 PROSE = "a paragraph, not a list entry (prose is taken on request)"
 
@@ -111,7 +119,20 @@ def entry_records(note: NoteFile, entry: MarkdownEntry, options: ReadOptions) ->
         if entry.box:
             record.rest["checkbox"] = entry.box
         record.tags = words(note.head.get("tags"))
+        put_front_matter(record, note)
         yield record
+
+
+def put_front_matter(record: Record, note: NoteFile) -> None:
+    """Keep the keys of the head that no field of the record is for; what is too long for that is told as lost."""
+    own = {key: value for key, value in note.head.items() if key not in ("title", "tags")}
+    if not own:
+        return
+    kept = json.dumps(own, ensure_ascii=False, default=str)
+    if len(kept) > FRONT_MATTER:
+        record.lost("front matter", f"longer than {FRONT_MATTER:,} characters: not kept with each entry")
+    else:
+        record.rest["front_matter"] = json.loads(storable(kept)[0])
 
 
 def leading_date(text: str) -> tuple[int | None, str]:
@@ -123,7 +144,7 @@ def leading_date(text: str) -> tuple[int | None, str]:
 
 def put_note_time(record: Record, note: NoteFile, date: int | None, options: ReadOptions) -> None:
     """The entry's own date, else the front matter's, else the file name's, else the file's time."""
-    for key in ("created", "created_at", "date"):
+    for key in _TIMES:
         if date is None and note.head.get(key) is not None:
             found = read_time(note.head[key], options.now_ms)[0]
             if found is not None:
