@@ -306,5 +306,6 @@ def workspaces_of(config: LoadedConfig, agents: Iterable[Agent]) -> list[Workspa
 
 
 def _index(state: Path, agent: Agent) -> str | None:
-    places = (str(state / "memory" / f"{agent.id}.sqlite"), agent.database)
+    """The agent's own database on hosts of today; what an older one left behind is no longer the index."""
+    places = (agent.database, str(state / "memory" / f"{agent.id}.sqlite"))
     return next((place for place in places if os.path.isfile(place)), None)

@@ -198,7 +198,7 @@ class Workspace:
     memory_file: str | None
     notes: bool
     index: str | None
-    """`<state>/memory/<agent>.sqlite` or the newer agent database, where there is one."""
+    """The agent's database of newer hosts, else `<state>/memory/<agent>.sqlite`, where there is one."""
 
 
 @dataclass(frozen=True, slots=True)

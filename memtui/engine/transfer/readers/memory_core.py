@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import json
+import math
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 from memtui.engine.core.errors import DamagedStoreError, MemtuiError, RefusedError
+from memtui.engine.core.sqlite_file import open_unchanged
 from memtui.engine.core.text import counted
 from memtui.engine.transfer.format import Format, Sighting
 from memtui.engine.transfer.record import Read, Record, Rejected, SourceRemark
-from memtui.engine.transfer.sources.fields import put_time
+from memtui.engine.transfer.sources.fields import kind_of, put_time, word
 from memtui.engine.transfer.sources.head import Head
 from memtui.engine.transfer.sources.notes import DATED
 from memtui.engine.transfer.sources.options import ReadOptions
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-
-_WAIT_S = 2.0
 
 _PAGE = 512
 
@@ -67,6 +66,10 @@ def read(path: Path, options: ReadOptions) -> Iterator[Read]:
             yield SourceRemark(f"{path.name} holds no chunks: the index is empty.")
         for row in _chunks(db, generation):
             options.meter.add(1)
+            where = f"chunk {options.meter.done}"
+            if (odd := _odd_column(row)) is not None:
+                yield Rejected(where, odd)
+                continue
             if row["source"] == SESSIONS and not options.sessions:
                 left += 1
                 yield Rejected(
@@ -90,16 +93,15 @@ def opened(path: Path) -> Iterator[sqlite3.Connection]:
             raise MemtuiError(
                 f"{path.name} is empty: there is no index in it.", fix="Let the agent build its index."
             )
-        mode = "ro&immutable=1" if _needs_immutable(path) else "ro"
-        connection = sqlite3.connect(
-            f"file:{quote(str(path.resolve()))}?mode={mode}", uri=True, timeout=_WAIT_S
-        )
+        before = _state(path)
+        held = ExitStack()
+        connection = held.enter_context(open_unchanged(path))
     except (OSError, sqlite3.Error) as error:
         raise MemtuiError(
             f"{path} cannot be opened: {str(error).lower()}.",
             fix="Check the path and the rights of the file.",
         ) from error
-    with closing(connection):
+    with held:
         connection.row_factory = sqlite3.Row
         connection.text_factory = lambda data: data.decode("utf-8", "replace")
         try:
@@ -110,19 +112,34 @@ def opened(path: Path) -> Iterator[sqlite3.Connection]:
                     f"{path} is held by another program.",
                     fix="Try again when it is done; nothing was imported.",
                 ) from error
-            raise _damaged(path, error) from error
+            raise _damaged(path, error, before) from error
         except sqlite3.DatabaseError as error:
-            raise _damaged(path, error) from error
+            raise _damaged(path, error, before) from error
+        if before not in (None, _state(path)):
+            raise _changed(path)
 
 
-def _needs_immutable(path: Path) -> bool:
-    """A database without a write-ahead log beside it in a folder where SQLite could make none."""
-    import os
+def _state(path: Path) -> tuple[int, int] | None:
+    """Bytes and time of a database at rest: others while it is read mean that its program wrote to it.
 
-    return not os.access(path.parent, os.W_OK) and not path.with_name(path.name + "-wal").exists()
+    None for one with a log beside it, which is read as of one moment whatever is written meanwhile.
+    """
+    if path.with_name(path.name + "-wal").exists():
+        return None
+    found = path.stat()
+    return found.st_size, found.st_mtime_ns
 
 
-def _damaged(path: Path, error: sqlite3.Error) -> DamagedStoreError:
+def _changed(path: Path) -> RefusedError:
+    return RefusedError(
+        f"{path} was changed by another program while it was read.",
+        fix="Try again when it is done; nothing was imported.",
+    )
+
+
+def _damaged(path: Path, error: sqlite3.Error, before: tuple[int, int] | None) -> MemtuiError:
+    if before not in (None, _state(path)):
+        return _changed(path)
     return DamagedStoreError(
         f"{path} is damaged: {error}.", fix="Have the agent rebuild its index; its notes are the source."
     )
@@ -159,7 +176,30 @@ def _file_times(db: sqlite3.Connection, generation: Generation) -> dict[str, int
     columns = {row[1] for row in db.execute(f"PRAGMA table_info({generation.files})")}
     if not {"path", "mtime"} <= columns:
         return {}
-    return {row[0]: int(row[1]) for row in db.execute(f"SELECT path, mtime FROM {generation.files}")}
+    rows = db.execute(f"SELECT path, mtime FROM {generation.files}")
+    return {path: int(ms) for path, ms in rows if isinstance(path, str) and _is_time(ms)}
+
+
+def _is_time(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _odd_column(row: sqlite3.Row) -> str | None:
+    """Why a chunk is none: SQLite keeps anything in any column. None for a sound one."""
+    for column, what in (("text", "text"), ("path", "file")):
+        value = row[column]
+        if value is None:
+            return f"it has no {what}"
+        if not isinstance(value, str):
+            return f"its {what} is {'bytes' if isinstance(value, bytes) else kind_of(value)}, not a text"
+    return None
+
+
+def _plain(value: Any) -> Any:
+    """A value of a column as JSON can hold it."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _record(
@@ -171,9 +211,9 @@ def _record(
     if not text:
         return Rejected(where, "its text is empty")
     record = Record(text=text, where=where, scope=f"agent:{agent}" if agent else None)
-    record.foreign_id = row["id"]
+    record.foreign_id = word(row["id"])
     record.key = f"{row['path']}\n{row['start_line']}\n{row['hash']}"
-    record.rest = {key: row[key] for key in ("path", "source", "start_line", "end_line")}
+    record.rest = {key: _plain(row[key]) for key in ("path", "source", "start_line", "end_line")}
     for said in (nul, odd):
         if said:
             record.lost("text", said)
@@ -183,10 +223,13 @@ def _record(
         record.timestamp_ms, record.time_from = dated, "file name"
     else:
         put_time(
-            record, "timestamp_ms", file_ms if file_ms is not None else row["updated_at"], options.now_ms
+            record,
+            "timestamp_ms",
+            file_ms if file_ms is not None else _plain(row["updated_at"]),
+            options.now_ms,
         )
         record.time_from = "file time"
-    record.model = row["model"] or None
+    record.model = word(row["model"])
     record.vector = _vector(row["embedding"], generation)
     return record
 
