@@ -113,6 +113,11 @@ _AGE = re.compile(r"(\d+(?:\.\d+)?)(m|h|d|w|mo|y)")
 _UNITS = {"m": 60_000, "h": 3_600_000, "d": DAY_MS, "w": 7 * DAY_MS, "mo": 30 * DAY_MS, "y": 365 * DAY_MS}
 
 
+def cut_bytes(text: str, most: int) -> str:
+    """The beginning of `text` that takes at most `most` bytes in UTF-8, cut between characters."""
+    return text.encode("utf-8", "replace")[:most].decode("utf-8", "ignore")
+
+
 def counted(count: int, one: str, many: str = "") -> str:
     """A count with its noun: "1 turn", "2,000 memories"."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,8 @@ _PASSAGE = frozenset(
     ]
 )
 
+_BLOCK = frozenset(("id", "label", "value", "read_only"))
+
 _LIMIT = 100
 
 _PROFILE = "profile"
@@ -59,25 +62,99 @@ def read(path: Path, options: ReadOptions) -> Iterator[Read]:
 
 
 def read_agent_file(path: Path, options: ReadOptions) -> Iterator[Read]:
-    """An `.af` file: it holds no passages; its blocks are offered."""
-    scope = f"agent:{options.agent}" if options.agent else None
+    """An `.af` file: it holds no passages; its blocks are offered, each to the agents that name it as theirs.
+
+    A person's word for the agent picks the blocks of the agent of that name or id; where none has it, it is the name
+    that all of them get.
+    """
+    agents: list[_Agent] = []
+    blocks: Any = []
+    others_there: list[str] = []
     with open_json(path, options.meter) as reader:
         for key in reader.members():
+            value = reader.value()
             if key == "agents":
-                agents = reader.value()
-                if scope is None and isinstance(agents, list) and agents and isinstance(agents[0], dict):
-                    name = word(agents[0].get("name"))
-                    scope = f"agent:{name}" if name else None
+                agents = (
+                    [_agent(each) for each in value if isinstance(each, dict)]
+                    if isinstance(value, list)
+                    else []
+                )
             elif key == "blocks":
-                blocks = reader.value()
-                for number, each in enumerate(blocks if isinstance(blocks, list) else [], 1):
-                    yield block(Value(each, f"block {number}"), scope)
-            else:
-                reader.value()
+                blocks = value if isinstance(value, list) else []
+            elif key not in _FRAME and value not in (None, [], {}, ""):
+                others_there.append(key)
         reader.finish()
+    held = [(each, f"blocks, {number}") for number, each in enumerate(blocks, 1)]
+    if options.agent and not any(options.agent in (each.name, each.id) for each in agents):
+        for each, where in held:
+            yield block(Value(each, where), f"agent:{options.agent}")
+    else:
+        for each, where in held:
+            yield from _of_agents(each, where, agents, options.agent)
+    for agent in agents:
+        for number, each in enumerate(agent.own, 1):
+            scope = f"agent:{options.agent or agent.name}" if options.agent or agent.name else None
+            if not options.agent or options.agent in (agent.name, agent.id):
+                yield block(Value(each, f"agent {agent.name}, block {number}"), scope)
+    if others_there:
+        yield SourceRemark(f"No memories, and left alone: {', '.join(others_there)} of the file.")
     yield SourceRemark(
         "An agent file holds no archival passages: fetch them from the server to have them too."
     )
+
+
+_FRAME = frozenset(("metadata", "created_at", "revision_id"))
+"""Keys of an agent file that say where it is from."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Agent:
+    """An agent of the file: its names, the ids of its blocks, and blocks that stand in it itself."""
+
+    id: str
+    name: str
+    blocks: frozenset[str]
+    own: tuple[Any, ...]
+
+
+def _agent(row: dict[str, Any]) -> _Agent:
+    ids = row.get("block_ids")
+    memory = row.get("memory")
+    own = (
+        row.get("blocks")
+        or row.get("core_memory")
+        or (memory.get("blocks") if isinstance(memory, dict) else None)
+    )
+    return _Agent(
+        word(row.get("id")) or "",
+        word(row.get("name")) or "",
+        frozenset(str(each) for each in ids) if isinstance(ids, list) else frozenset(),
+        tuple(each for each in own if isinstance(each, dict)) if isinstance(own, list) else (),
+    )
+
+
+def _of_agents(row: Any, where: str, agents: list[_Agent], wanted: str | None) -> Iterator[Read]:
+    """A block for each agent that has it; of a file with one agent, everything is that agent's."""
+    named = word(row.get("id")) if isinstance(row, dict) else None
+    owners = [each for each in agents if named in each.blocks] or (agents if len(agents) == 1 else [])
+    if wanted:
+        kept = [each for each in owners if wanted in (each.name, each.id)]
+        if not kept:
+            whose = ", ".join(each.name or each.id for each in owners) or "no agent of the file"
+            yield Rejected(where, f"it belongs to {whose}")
+        owners = kept
+    elif not owners:
+        found = block(Value(row, where), None)
+        if isinstance(found, Record):
+            found.lost(
+                "scope", "no agent of the file has this block: it goes where memories without a scope go"
+            )
+        yield found
+    for each in owners:
+        found = block(Value(row, where), f"agent:{each.name}" if each.name else None)
+        if isinstance(found, Record) and len(owners) > 1:
+            found.rest["shared_by"] = [other.name or other.id for other in owners]
+        yield found
 
 
 def block(item: Value, scope: str | None) -> Record | Rejected:
@@ -96,7 +173,7 @@ def block(item: Value, scope: str | None) -> Record | Rejected:
         text=found[0], where=item.where, scope=scope, category=_PROFILE, title=word(row.get("label"))
     )
     record.foreign_id = word(row.get("id"))
-    record.rest = {"block": row.get("label")}
+    record.rest = {"block": row.get("label"), **others(row, _BLOCK)}
     return record
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from memtui.engine.core.memory import Memory
+from memtui.engine.core.text import cut_bytes
 from memtui.engine.metadata.read import parse_object
 from memtui.engine.transfer.exporting.losses import count_columns, count_lifecycle, count_time
 from memtui.engine.transfer.exporting.request import ExportFormat, Header, RowWindow
@@ -29,7 +30,10 @@ _OTHER = "05-Other"
 
 _TITLE = 80
 
-_ODD = re.compile(r"[\x00-\x20<>:\"/\\|?*#^\[\]]+")
+_TITLE_BYTES, _ID_BYTES = 160, 40
+"""A file system takes 255 bytes of a name, some only 200 or so; a letter has up to four."""
+
+_ODD = re.compile("[\\x00-\\x20\\x7f-\\x9f\ud800-\udfff<>:\"/\\\\|?*#^\\[\\]]+")
 
 
 class Vault:
@@ -43,12 +47,20 @@ class Vault:
         """Write some notes."""
         column = self._header.store.dialect.columns.importance
         for memory, row in zip(window.memories(self._header), window.rows, strict=True):
-            path = self._root / name_of(memory)
+            path = self._free(name_of(memory))
             data = note(memory, row.get(column) if column else None).encode("utf-8", "replace")
             path.parent.mkdir(parents=True, exist_ok=True)
             if not path.exists() or path.read_bytes() != data:
                 path.write_bytes(data)
             self._files[path] = None
+
+    def _free(self, name: str) -> Path:
+        """The place of a note; ids that begin alike get a number behind the name, in the order of the export."""
+        path, number = self._root / name, 1
+        while path in self._files:
+            number += 1
+            path = self._root / f"{name.removesuffix('.md')}-{number}.md"
+        return path
 
     def close(self) -> Sequence[Path]:
         """Return the notes; nothing is left open."""
@@ -57,8 +69,8 @@ class Vault:
 
 def name_of(memory: Memory) -> str:
     """Folder and file of a memory's note: day, beginning of the text, beginning of the id."""
-    slug = _ODD.sub("-", memory.title.lower())[:_TITLE].strip("-.") or "memory"
-    short = _ODD.sub("-", memory.id)[:12]
+    slug = cut_bytes(_ODD.sub("-", memory.title.lower())[:_TITLE], _TITLE_BYTES).strip("-.") or "memory"
+    short = cut_bytes(_ODD.sub("-", memory.id)[:12], _ID_BYTES)
     return f"{_FOLDERS.get(memory.category or '', _OTHER)}/{day_of(memory)}-{slug}-{short}.md"
 
 
