@@ -12,7 +12,7 @@ from memtui.engine.transfer.format import Format, Sighting
 from memtui.engine.transfer.registry import FORMATS, format_named
 from memtui.engine.transfer.sources.files import ZIP
 from memtui.engine.transfer.sources.head import HEAD, KINDS, Head, Kind, head_text
-from memtui.engine.transfer.sources.json_stream import loads
+from memtui.engine.transfer.sources.json_stream import loads, unwrapped
 from memtui.engine.transfer.sources.text import unzipped
 from memtui.engine.transfer.sources.values import BRACKETED
 
@@ -21,6 +21,9 @@ _SQLITE = b"SQLite format 3\x00"
 _PARQUET = b"PAR1"
 
 _HTML = re.compile(r"\s*<(?:!doctype html|html|head|title|body)\b", re.IGNORECASE)
+
+_ENCODED_TWICE = re.compile(r"\s*\"\s*[\[{](?:\s|\\[nrt])*[\\{\[]")
+"""A JSON document that was written into a JSON text."""
 
 _LINES = (".jsonl", ".ndjson")
 
@@ -86,6 +89,8 @@ def kind_of(path: Path) -> Kind:
             f"{path.name} is HTML, not an export: probably the page of a log-in.",
             fix="Sign in there and fetch the file again.",
         )
+    if _ENCODED_TWICE.match(text):
+        return "lines" if _is_lines(text, path.suffix) else "json"
     if text.lstrip()[:1] in ("{", "[") and not BRACKETED.match(text.lstrip()):
         return "lines" if _is_lines(text, path.suffix) else "json"
     return "text"
@@ -98,6 +103,7 @@ def _is_lines(head: str, suffix: str) -> bool:
         value = loads(first)
     except (json.JSONDecodeError, RecursionError):
         return suffix in _LINES and len(first) > 2
+    value = unwrapped(value)
     if not isinstance(value, dict):
         return suffix in _LINES and not isinstance(value, list)
     return bool(newline and rest.strip()) or suffix in _LINES

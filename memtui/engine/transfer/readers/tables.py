@@ -5,7 +5,11 @@ from __future__ import annotations
 import codecs
 import csv
 import io
-from collections.abc import Iterator, Mapping
+import json
+import math
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -17,7 +21,10 @@ from memtui.engine.transfer.format import Format, Sighting
 from memtui.engine.transfer.readers.memtui import put_packed
 from memtui.engine.transfer.record import Read, Record, Rejected, SourceRemark
 from memtui.engine.transfer.sources.column_mapping import check_mapping, guess
+from memtui.engine.transfer.sources.csv_layout import CsvLayout, layout_of, unique_names
 from memtui.engine.transfer.sources.fields import (
+    is_vector,
+    plain_value,
     put_id,
     put_importance,
     put_time,
@@ -34,6 +41,7 @@ from memtui.engine.transfer.sources.json_stream import (
     Value,
     items_of,
     json_lines,
+    loads,
     open_json,
     opened,
 )
@@ -41,6 +49,7 @@ from memtui.engine.transfer.sources.options import ReadOptions
 from memtui.engine.transfer.sources.text import (
     READ_AS_WINDOWS,
     WINDOWS,
+    beginning_of,
     byte_order_mark,
     decode,
     encoding_named,
@@ -87,7 +96,7 @@ def mapped_record(
             record.scope = f"{role}:{name.strip()}"
     put_importance(record, get("importance"))
     put_time(record, "timestamp_ms", get("timestamp"), options.now_ms)
-    put_vector(record, get("vector"))
+    put_vector(record, _numbers_of(get("vector")))
     if isinstance(get("metadata"), str | dict):
         record.rest["metadata"] = get("metadata")
     used = set(mapping.values())
@@ -95,6 +104,16 @@ def mapped_record(
     if left:
         record.rest["columns"] = left
     return record
+
+
+def _numbers_of(value: Any) -> Any:
+    """A vector, also where a table of texts has it written out in brackets."""
+    if isinstance(value, str) and value.strip()[:1] == "[":
+        try:
+            return loads(value)
+        except (json.JSONDecodeError, RecursionError):
+            return value
+    return value or None
 
 
 def _tags(value: Any) -> tuple[str, ...]:
@@ -110,8 +129,10 @@ def _plain(value: Any) -> Any:
         return {storable(str(key))[0]: _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
-    if value is None or isinstance(value, bool | int | float):
+    if value is None or isinstance(value, bool | int):
         return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
     return str(value)
 
 
@@ -119,18 +140,25 @@ SAMPLE = 50
 
 BATCH = 4_096
 
-_HEAD = 1 << 16
 
 _FIELD_LIMIT = 64 * 1024**2
 
-_DELIMITERS = ",;\t|"
-
 
 def read_csv(path: Path, options: ReadOptions) -> Iterator[Read]:
-    """A CSV file: delimiter and encoding found out, quoted line breaks kept, decimal commas read."""
-    with _csv_rows(path, options) as (rows, header, remark):
+    """A CSV file: layout, delimiter and encoding found out, quoted line breaks kept, decimal commas read."""
+    with _csv_rows(path, options) as (rows, layout, remark):
+        header = list(layout.header)
         if remark:
             yield SourceRemark(f"{path.name}: {remark}.")
+        for title in layout.titles:
+            yield Rejected(path.name, "it stands above the table", text=title[:80])
+        if not layout.has_header:
+            yield SourceRemark(
+                f"{path.name} has no names of columns: its first row was taken for data, "
+                f"the columns are called {', '.join(header[:6])}."
+            )
+        if doubled := _doubled(header):
+            yield SourceRemark(doubled)
         first = list(islice(rows, SAMPLE))
         mapping = options.mapping or guess(header, [row.value for row in first], options.now_ms)
         check_mapping(mapping, header)
@@ -140,6 +168,15 @@ def read_csv(path: Path, options: ReadOptions) -> Iterator[Read]:
             if ours and isinstance(record, Record):
                 _put_ours(record, row.value)
             yield record
+
+
+_SECOND = re.compile(r"(.+) \(\d+\)")
+
+
+def _doubled(header: Sequence[str]) -> str:
+    """What has to be said of columns that have one name; "" where each has its own."""
+    again = [name for name in header if (match := _SECOND.fullmatch(name)) and match[1] in header]
+    return f"Columns of one name: the later ones are read as {', '.join(again)}." if again else ""
 
 
 def _put_ours(record: Record, row: Mapping[str, Any]) -> None:
@@ -155,27 +192,32 @@ def _put_ours(record: Record, row: Mapping[str, Any]) -> None:
 
 def csv_sample(path: Path, options: ReadOptions) -> tuple[list[str], list[dict[str, Any]]]:
     """Column names and first rows."""
-    with _csv_rows(path, options) as (rows, header, _):
-        return header, [row.value for row in islice(rows, SAMPLE)]
+    with _csv_rows(path, options) as (rows, layout, _):
+        return list(layout.header), [row.value for row in islice(rows, SAMPLE)]
 
 
 @contextmanager
-def _csv_rows(path: Path, options: ReadOptions) -> Iterator[tuple[Iterator[Value], list[str], str]]:
+def _csv_rows(path: Path, options: ReadOptions) -> Iterator[tuple[Iterator[Value], CsvLayout, str]]:
     csv.field_size_limit(_FIELD_LIMIT)  # the module's own limit of 128 KiB would refuse a long note
+    head, whole = beginning_of(path)
+    length, marked = byte_order_mark(head)
+    encoding, remark = _encoding(head, marked, options.encoding, path)
+    names = tuple((options.mapping or {}).values())
+    layout = layout_of(head[length:].decode(encoding, "replace"), whole=whole, names=names)
+    if layout is None:
+        layout = CsvLayout(",", 0, (), (), has_header=True, regular=1)
     with opened(path, options.meter) as handle:
-        head = handle.peek(_HEAD)[:_HEAD]
-        length, marked = byte_order_mark(head)
-        encoding, remark = _encoding(head, marked, options.encoding, path)
         handle.read(length)
         text = io.TextIOWrapper(handle, encoding, errors="strict", newline="")  # type: ignore[type-var]
-        reader = csv.reader(
-            text, delimiter=delimiter_of(head[length:].decode(encoding, "replace")), strict=True
-        )
+        reader = csv.reader(text, delimiter=layout.delimiter, strict=True)
         try:
-            header = [name or f"column {at}" for at, name in enumerate(next(reader, []), 1)]
-            yield _rows(reader, header, path), header, remark
+            for _ in range(layout.skipped + layout.has_header):
+                next(reader, None)
+            yield _rows(reader, list(layout.header), path), layout, remark
+        except csv.Error as error:
+            raise _no_csv(path, reader.line_num, error) from error
         except UnicodeDecodeError as error:
-            if handle.peek(2)[:2] != b"\x1f\x8b":
+            if head[:2] != b"\x1f\x8b":
                 decode(path.read_bytes(), path.name, encoding)  # says where
             raise unreadable(path.name, encoding, marked, error.start) from None
         finally:
@@ -197,24 +239,6 @@ def _encoding(head: bytes, marked: str, wanted: str | None, path: Path) -> tuple
     return marked or "utf-8", ""
 
 
-def delimiter_of(head: str) -> str:
-    """The delimiter that gives the most lines of the head the same number of columns, two or more."""
-
-    def columns(delimiter: str) -> tuple[int, int]:
-        try:
-            rows = [
-                row
-                for row in islice(csv.reader(io.StringIO(head, newline=""), delimiter=delimiter), 20)
-                if row
-            ]
-        except csv.Error:
-            return 0, 0
-        width = len(rows[0]) if rows else 0
-        return (sum(len(row) == width for row in rows) if width > 1 else 0), width
-
-    return max(_DELIMITERS, key=lambda mark: (*columns(mark), -_DELIMITERS.index(mark)))
-
-
 def _rows(reader: Any, header: list[str], path: Path) -> Iterator[Value]:
     line = reader.line_num
     try:
@@ -228,10 +252,13 @@ def _rows(reader: Any, header: list[str], path: Path) -> Iterator[Value]:
                     row["beyond the header"] = extra
                 yield Value(row, where)
     except csv.Error as error:
-        raise MemtuiError(
-            f"{path.name} is no CSV: {error} at line {reader.line_num}.",
-            fix="Correct the quotes there and try again.",
-        ) from error
+        raise _no_csv(path, reader.line_num, error) from error
+
+
+def _no_csv(path: Path, line: int, error: csv.Error) -> MemtuiError:
+    return MemtuiError(
+        f"{path.name} is no CSV: {error} at line {line}.", fix="Correct the quotes there and try again."
+    )
 
 
 def read_parquet(path: Path, options: ReadOptions) -> Iterator[Read]:
@@ -239,13 +266,16 @@ def read_parquet(path: Path, options: ReadOptions) -> Iterator[Read]:
     import pyarrow.parquet as pq
 
     header, samples = parquet_sample(path)
+    if doubled := _doubled(header):
+        yield SourceRemark(doubled)
     mapping = options.mapping or guess(header, samples, options.now_ms)
     check_mapping(mapping, header)
     column = mapping.get("vector")
     number = 0
     with pq.ParquetFile(path) as file:
         options.meter.total = file.metadata.num_rows
-        for batch in file.iter_batches(batch_size=BATCH):
+        for stored in file.iter_batches(batch_size=BATCH):
+            batch = _each_name_once(stored)
             plain = [name for name in batch.schema.names if name != column]
             rows, vectors = _plain_rows(batch.select(plain)), vectors_of(batch, column)
             given = [None] * len(rows) if column is None else batch.column(column).is_valid().to_pylist()
@@ -253,16 +283,24 @@ def read_parquet(path: Path, options: ReadOptions) -> Iterator[Read]:
                 number += 1
                 record = mapped_record(row, mapping, f"row {number}", options, strip=False)
                 if isinstance(record, Record):
-                    _put(record, vector, bool(was_given))
+                    _put(record, vector, bool(was_given), is_list=is_vector(batch, column))
                 yield record
             options.meter.add(batch.num_rows)
 
 
-def _put(record: Record, vector: Any, was_given: bool) -> None:
+def _put(record: Record, vector: Any, was_given: bool, *, is_list: bool) -> None:
     if vector is not None and vector.any():
         record.vector = vector
+    elif was_given and not is_list:
+        put_vector(record, "")
     elif was_given:
         put_vector(record, [0.0] if vector is not None else [float("nan")])
+
+
+def _each_name_once(batch: Any) -> Any:
+    import pyarrow as pa
+
+    return pa.RecordBatch.from_arrays(batch.columns, names=unique_names(batch.schema.names))
 
 
 def parquet_sample(path: Path) -> tuple[list[str], list[dict[str, Any]]]:
@@ -271,19 +309,22 @@ def parquet_sample(path: Path) -> tuple[list[str], list[dict[str, Any]]]:
 
     with pq.ParquetFile(path) as file:
         batch = next(file.iter_batches(batch_size=SAMPLE), None)
-        names = list(file.schema_arrow.names)
-    return names, [] if batch is None else _plain_rows(batch)
+        names = unique_names(list(file.schema_arrow.names))
+    return names, [] if batch is None else _plain_rows(_each_name_once(batch))
 
 
 def _plain_rows(batch: Any) -> list[dict[str, Any]]:
-    """Rows with times as milliseconds and dictionary columns as their values."""
+    """Rows with times as milliseconds, decimals as numbers and dictionary columns as their values."""
     import pyarrow as pa
 
     columns = []
     for field, column in zip(batch.schema, batch.columns, strict=True):
         if pa.types.is_timestamp(field.type) or pa.types.is_date(field.type):
             column = column.cast(pa.timestamp("ms"), safe=False).cast(pa.int64())
-        columns.append(column.to_pylist())
+        values = column.to_pylist()
+        if not pa.types.is_primitive(field.type) or pa.types.is_decimal(field.type):
+            values = [plain_value(value) for value in values]
+        columns.append(values)
     return [dict(zip(batch.schema.names, values, strict=True)) for values in zip(*columns, strict=True)]
 
 
@@ -293,23 +334,28 @@ def read_json_lines(path: Path, options: ReadOptions) -> Iterator[Read]:
 
 
 def read_json(path: Path, options: ReadOptions) -> Iterator[Read]:
-    """A JSON array of objects or texts, alone or under the first key that holds one."""
+    """A JSON array of objects or texts, alone or under a key of the document; of several, the first with objects."""
+    under = Head(path, "json").document.under.split(".")
     with open_json(path, options.meter) as reader:
         if reader.peek() == "[":
             yield from _mapped(items_of(reader), options)
         else:
-            yield from _of_document(reader, options)
+            yield from _of_document(reader, under, options)
         reader.finish()
 
 
-def _of_document(reader: JsonReader, options: ReadOptions) -> Iterator[Read]:
-    taken = False
-    for _ in reader.members():
-        if reader.peek() == "[" and not taken:
-            taken = True
-            yield from _mapped(items_of(reader), options)
+def _of_document(reader: JsonReader, under: Sequence[str], options: ReadOptions) -> Iterator[Read]:
+    left: list[str] = []
+    for key in reader.members():
+        if key != under[0]:
+            if isinstance(reader.value(), list | dict):
+                left.append(key)
+        elif len(under) > 1:
+            yield from _of_document(reader, under[1:], options)
         else:
-            reader.value()
+            yield from _mapped(items_of(reader), options)
+    if left:
+        yield SourceRemark(f"Left alone, no part of the list of memories: {', '.join(left)}.")
 
 
 def _mapped(values: Iterator[Value | Rejected] | Iterator[Value], options: ReadOptions) -> Iterator[Read]:
@@ -333,39 +379,89 @@ def _mapped(values: Iterator[Value | Rejected] | Iterator[Value], options: ReadO
             yield Rejected(each.where, "it is no object with a text")
 
 
+_TABLES = (".csv", ".tsv", ".tab")
+
+_REGULAR = 0.8
+"""Share of the rows that have as many cells as the header, below which nobody should say that it is a table."""
+
+
 def detects_csv(head: Head) -> Sighting | None:
-    """A header with the number of cells that most of the first lines have, too."""
-    text, suffix = head.text, head.path.suffix.lower()
-    if suffix in (".md", ".markdown") or text.bullets * 2 >= text.lines:
+    """Rows that have as many cells as their header, too; a file that calls itself a table and is none is refused."""
+    text, suffixes = head.text, [each.lower() for each in head.path.suffixes[-2:]]
+    named = any(each in _TABLES for each in suffixes)
+    if not named and (suffixes[-1:] in ([".md"], [".markdown"]) or text.bullets * 2 >= text.lines):
         return None
-    columns = _header(text.text)
-    if len(columns) <= (1 if suffix in (".csv", ".tsv") else 2):
+    layout = layout_of(text.text, whole=text.whole)
+    if layout is None:
         return None
+    if layout.regular < _REGULAR:
+        return Sighting((), 0.5, _irregular(head.path.name, layout)) if named else None
+    declared = text.text[:8].lower().lstrip('"').startswith("sep=")
+    least = 1 if named else 2 if declared else 3
+    if layout.width < least or not (named or declared or (layout.has_header and text.lines > 1)):
+        return None
+    shown = f"a table with the columns {', '.join(layout.header[:12])}"
     return Sighting(
-        (f"a table with the columns {', '.join(name or '(none)' for name in columns[:12])}",), 0.5
+        (shown if layout.has_header else f"a table of {layout.width} columns without names",), 0.5
     )
 
 
-def _header(text: str) -> list[str]:
-    """The header when most of the first lines have the same number of cells, two or more; else nothing."""
-    whole = text[: text.rfind("\n") + 1] or text
-    try:
-        rows = [
-            row
-            for row in islice(csv.reader(io.StringIO(whole, newline=""), delimiter=delimiter_of(whole)), 20)
-            if row
-        ]
-    except csv.Error:
-        return []
-    width = len(rows[0]) if rows else 0
-    same = sum(len(row) == width for row in rows)
-    return rows[0] if width > 1 and len(rows) > 1 and same * 5 >= len(rows) * 4 else []
+def _irregular(name: str, layout: CsvLayout) -> MemtuiError:
+    return MemtuiError(
+        f"{name} is no regular table: {1 - layout.regular:.0%} of its first rows have not as many cells as its "
+        f"header ({counted(layout.width, 'column')}).",
+        fix="Quote cells that hold the delimiter, or name its form: --format csv; --format pasted for a memory a line.",
+    )
 
 
 def detects_parquet(head: Head) -> Sighting:
     """Any columns."""
     schema, rows = head.parquet
     return Sighting((f"{counted(rows, 'row')} with the columns {', '.join(schema.names[:12])}",), 0.1)
+
+
+_SPEAKERS = ("role", "sender", "speaker", "author", "from")
+
+_SAID = ("content", "text", "message", "parts", "value", "body")
+
+_ROLES = frozenset(("user", "assistant", "system", "human", "tool", "ai", "bot", "model", "gpt", "developer"))
+
+
+def _is_talk(head: Head) -> bool:
+    """Whether the records are messages, or hold lists of messages and no memory beside them."""
+    rows = [row for row in head.document.records if isinstance(row, dict)]
+    if not rows:
+        return False
+    if 2 * sum(_is_message(row) and str(_speaker(row)).lower() in _ROLES for row in rows) > len(rows):
+        return True
+    holding = sum(
+        any(
+            isinstance(value, list)
+            and value
+            and all(isinstance(each, dict) and _is_message(each) for each in value)
+            for value in row.values()
+        )
+        for row in rows
+    )
+    return 2 * holding > len(rows) and not any(
+        key in row for row in rows for key in ("memory", "text", "fact")
+    )
+
+
+def _speaker(row: Mapping[str, Any]) -> Any:
+    found = next((row[key] for key in _SPEAKERS if key in row), None)
+    return found.get("role") if isinstance(found, Mapping) else found
+
+
+def _is_message(row: Mapping[str, Any]) -> bool:
+    return any(key in row for key in _SPEAKERS) and any(key in row for key in _SAID)
+
+
+def _talk(name: str) -> MemtuiError:
+    return MemtuiError(
+        f"{name} holds conversations, not memories.",
+        fix=f"Let Capture find what is worth keeping in them: memtui capture {shlex.quote(name)}",
+    )
 
 
 def detects_json(head: Head) -> Sighting | None:
@@ -379,7 +475,11 @@ def detects_json(head: Head) -> Sighting | None:
                 fix="Import the memories that came of it, or the agent's notes.",
             )
             return Sighting((), 0.8, refusal)
+        if _is_talk(head):
+            return Sighting((), 0.15, _talk(head.path.name))
         return Sighting((f"lines with the keys {', '.join(keys[:12])}",), 0.1) if keys else None
+    if _is_talk(head):
+        return Sighting((), 0.15, _talk(head.path.name))
     if document.records and all(isinstance(row, str) for row in document.records):
         return Sighting(("an array of texts",), 0.1)
     has_text = any(

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
+
+from pybase64 import b64encode_as_string
 
 from memtui.engine.transfer.record import Record, Rejected
 from memtui.engine.transfer.sources.text import storable, without_nul
@@ -209,12 +212,45 @@ def _cut(window: str) -> int:
 # Vectors out of an Arrow column of any list type.
 
 
+def is_vector(batch: Any, column: str | None) -> bool:
+    """Whether a column holds lists of numbers: no texts, and no lists of several vectors a row."""
+    import pyarrow as pa
+
+    if column is None or column not in batch.schema.names:
+        return False
+    kind = batch.schema.field(column).type
+    is_list = pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
+    number = kind.value_type if is_list else None
+    return bool(is_list) and bool(
+        pa.types.is_floating(number) or pa.types.is_integer(number) or pa.types.is_decimal(number)
+    )
+
+
+def plain_value(value: Any) -> Any:
+    """A cell of a table as JSON knows it: decimals are numbers, or their digits where a number would lose some."""
+    if isinstance(value, Decimal):
+        if value.is_finite() and value == value.to_integral_value() and abs(value) < 1 << 63:
+            return int(value)
+        near = float(value)
+        return near if value.is_finite() and Decimal(repr(near)) == value else str(value)
+    if isinstance(value, bytes):
+        try:
+            return value.decode()
+        except UnicodeDecodeError:
+            return b64encode_as_string(value)
+    if isinstance(value, list):
+        return [plain_value(each) for each in value]
+    if isinstance(value, dict):
+        return {key: plain_value(each) for key, each in value.items()}
+    return value
+
+
 def vectors_of(batch: Any, column: str | None) -> list[NDArray[np.float32] | None]:
     """The vector of each row as float32 [dims of that row]; None for a NULL or one that is not finite."""
     import numpy as np
     import pyarrow as pa
 
-    if column is None or column not in batch.schema.names:
+    if column is None or not is_vector(batch, column):
         return [None] * int(batch.num_rows)
     array = batch.column(batch.schema.get_field_index(column))
     null = array.is_null().to_numpy(zero_copy_only=False)

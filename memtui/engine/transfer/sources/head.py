@@ -13,9 +13,16 @@ from typing import Any, Literal
 from memtui.engine.core.errors import MemtuiError
 from memtui.engine.transfer.sources.files import Tree, TreeFile, tree_of
 from memtui.engine.transfer.sources.front_matter import split
-from memtui.engine.transfer.sources.json_stream import TOO_LONG, JsonReader, Value, json_lines, open_json
+from memtui.engine.transfer.sources.json_stream import (
+    TOO_LONG,
+    JsonReader,
+    Value,
+    json_lines,
+    open_json,
+    unwrapped,
+)
 from memtui.engine.transfer.sources.options import ReadProgress
-from memtui.engine.transfer.sources.text import byte_order_mark, is_wide, unzipped, wide
+from memtui.engine.transfer.sources.text import beginning_of, byte_order_mark, is_wide, wide
 
 Kind = Literal["json", "lines", "text", "zip", "folder", "sqlite", "parquet", "lance"]
 """What a source is physically: a JSON document, JSON lines, other text, an archive, a folder, ..."""
@@ -91,6 +98,8 @@ class TextHead:
     """Lines of the body that are not blank."""
     bullets: int
     headings: int
+    whole: bool
+    """Whether the text is all of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +130,7 @@ class Head:
     @cached_property
     def text(self) -> TextHead:
         """Of a text. Raises MemtuiError for a tar archive, and for what is no text."""
-        with self.path.open("rb") as handle:
-            data = unzipped(handle, self.path.name).peek(HEAD)[:HEAD]
+        data, whole = beginning_of(self.path)
         _refuse_binary(data, self.path.name)
         text = head_text(data)
         front, body, _ = split(text)
@@ -134,6 +142,7 @@ class Head:
             len(lines),
             sum(_BULLET.match(line) is not None for line in lines),
             sum(_HEADING.match(line) is not None for line in lines),
+            whole,
         )
 
     @cached_property
@@ -168,7 +177,7 @@ def _of_document(path: Path) -> JsonHead:
     head = JsonHead()
     with open_json(path, ReadProgress()) as reader:
         if reader.peek() == "[":
-            head.records = [item.value for item in islice(reader.items(), _RECORDS)]
+            head.records = [unwrapped(item.value) for item in islice(reader.items(), _RECORDS)]
         elif reader.peek() == "{":
             _read_keys(reader, head, "")
         else:
@@ -180,13 +189,17 @@ def _read_keys(reader: JsonReader, head: JsonHead, lead: str) -> None:
     for key in reader.members():
         head.keys.append(lead + key)
         nested = reader.peek()
-        if nested == "[" and not head.records:
+        if nested == "[" and not any(isinstance(row, dict) for row in head.records):
             values = reader.items()
-            head.records = [item.value for item in islice(values, _RECORDS)]
-            if head.records:
-                head.under = lead + key
-            if len(head.records) == _RECORDS:
-                return
+            records = [unwrapped(item.value) for item in islice(values, _RECORDS)]
+            holds_objects = any(isinstance(row, dict) for row in records)
+            if records and (holds_objects or not head.records):
+                head.records, head.under = records, lead + key
+            if len(records) == _RECORDS:
+                if holds_objects:
+                    return
+                for _ in values:  # names, tags and the like before what they belong to
+                    pass
         elif nested == "{" and key == "result":
             _read_keys(reader, head, "result.")
         else:

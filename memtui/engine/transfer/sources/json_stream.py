@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from memtui.engine.core.errors import MemtuiError
 from memtui.engine.transfer.record import Rejected
@@ -284,13 +284,28 @@ def opened(path: Path, meter: ReadProgress) -> Iterator[Readable]:
 def open_json(path: Path, meter: ReadProgress) -> Iterator[JsonReader]:
     """A reader of one JSON document."""
     with opened(path, meter) as handle:
-        yield JsonReader(handle, path.name, meter)
+        reader = JsonReader(handle, path.name, meter)
+        if reader.peek() == '"':  # a document that was written into a text, and that once more as JSON
+            inner = reader.value().encode("utf-8", "surrogatepass")
+            reader = JsonReader(cast(Readable, io.BufferedReader(io.BytesIO(inner))), path.name, meter)
+        yield reader
+
+
+def unwrapped(value: Any) -> Any:
+    """An object or list that was written into a text; any other value as it is."""
+    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
+        try:
+            inner = loads(value)
+        except (json.JSONDecodeError, RecursionError):
+            return value
+        return inner if isinstance(inner, dict) else value
+    return value
 
 
 def items_of(reader: JsonReader) -> Iterator[Value]:
     """The values of the array that comes next."""
     for item in reader.items():
-        yield Value(item.value, f"record {item.index + 1}, line {item.line}")
+        yield Value(unwrapped(item.value), f"record {item.index + 1}, line {item.line}")
 
 
 def json_lines(path: Path, meter: ReadProgress) -> Iterator[Value | Rejected]:
@@ -313,7 +328,7 @@ def lines_of(handle: Readable, meter: ReadProgress | None = None) -> Iterator[Va
         if isinstance(parsed, str):
             yield Rejected(where, parsed, broken=True, text=line[:80].decode("utf-8", "replace"))
         else:
-            yield Value(parsed[0], where)
+            yield Value(unwrapped(parsed[0]), where)
 
 
 def _parsed(line: bytes, by: Decoders) -> tuple[Any] | str:

@@ -134,6 +134,24 @@ def without_nul(text: str) -> tuple[str, str]:
     return _NUL.sub("", text), "NUL characters removed"
 
 
+_LINES, _LONGEST_HEAD = 4, 16 * 1024**2
+
+
+def beginning_of(path: Path) -> tuple[bytes, bool]:
+    """(the first bytes of a file, whether that is all): 64 KiB, more where that is less than four lines of a text."""
+    handle = open_bytes(path)
+    try:
+        data = handle.read(_HEAD)
+        while data.count(b"\n") + data.count(b"\r") < _LINES and len(data) < _LONGEST_HEAD:
+            more = handle.read(len(data) or 1)
+            if not more:
+                return data, True
+            data += more
+        return data, not handle.peek(1)
+    finally:
+        handle.close()
+
+
 # Lines of a file of any size, one at a time: bounded, numbered, without the byte order mark.
 
 MAX_LINE = 64 * 1024**2

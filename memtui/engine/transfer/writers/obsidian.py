@@ -33,7 +33,7 @@ _TITLE = 80
 _TITLE_BYTES, _ID_BYTES = 160, 40
 """A file system takes 255 bytes of a name, some only 200 or so; a letter has up to four."""
 
-_ODD = re.compile("[\\x00-\\x20\\x7f-\\x9f\ud800-\udfff<>:\"/\\\\|?*#^\\[\\]]+")
+_ODD = re.compile('[\\x00-\\x20\\x7f-\\x9f\ud800-\udfff<>:"/\\\\|?*#^\\[\\]]+')
 
 
 class Vault:
