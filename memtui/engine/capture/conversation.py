@@ -24,7 +24,8 @@ FORMATS: tuple[str, ...] = get_args(Format)
 LARGEST = 512 << 20
 """Bytes of one file: what is larger is no conversation, or many years of them."""
 
-_EXPORT = "conversations.json"
+_EXPORT = re.compile(r"conversations(?:[-_ .]?\d{1,6}|[-_ ]?\(\d{1,6}\))?\.json", re.IGNORECASE)
+"""Files of an export: large ones come in numbered parts."""
 
 _USER = (
     "user",
@@ -87,7 +88,20 @@ class _Reading:
 
 
 def read_conversations(path: Path, format: str = "auto") -> tuple[Conversation, ...]:
-    """The conversations in a file. Raises UsageError for an unknown format, MemtuiError for what cannot be read."""
+    """The conversations in a file, or in the files of an unpacked export.
+
+    Raises UsageError for an unknown format, MemtuiError for what cannot be read.
+    """
+    if path.is_dir():
+        parts = sorted(
+            (each for each in (*path.glob("*.json"), *path.glob("*/*.json")) if _EXPORT.fullmatch(each.name)),
+            key=lambda each: _in_order(each.relative_to(path).as_posix()),
+        )
+        if not parts:
+            raise MemtuiError(
+                f"{path} is a folder without conversations of an export.", fix="Name a file of conversations."
+            )
+        return tuple(talk for part in parts for talk in read_conversations(part, format))
     try:
         if path.stat().st_size > LARGEST:
             raise MemtuiError(
@@ -126,7 +140,11 @@ def parse_conversations(
     if format not in FORMATS:
         raise UsageError(f"There is no form {format!r}.", fix=f"Take one of {', '.join(FORMATS)}.")
     if data.startswith(b"PK\x03\x04"):
-        data = _from_archive(data, name)
+        return tuple(
+            talk
+            for inside, part in _from_archive(data, name)
+            for talk in parse_conversations(part, format, inside)
+        )
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -161,17 +179,29 @@ def _as_what(kind: str) -> str:
     }.get(kind, "")
 
 
-def _from_archive(data: bytes, name: str) -> bytes:
+def _from_archive(data: bytes, name: str) -> Iterator[tuple[str, bytes]]:
+    """(name, contents) of each file of conversations in an export."""
     import io
 
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            inside = next((each for each in archive.infolist() if Path(each.filename).name == _EXPORT), None)
-            if inside is None or inside.file_size > LARGEST:
-                raise MemtuiError(f"{name} has no {_EXPORT} in it.", fix="Ask for the export again.")
-            return archive.read(inside)
+            parts = [each for each in archive.infolist() if _EXPORT.fullmatch(Path(each.filename).name)]
+            if not parts:
+                raise MemtuiError(f"{name} has no conversations.json in it.", fix="Ask for the export again.")
+            if sum(each.file_size for each in parts) > LARGEST:
+                raise MemtuiError(
+                    f"The conversations in {name} have more than {LARGEST >> 20} MB.",
+                    fix="Unpack it, and give its files one by one.",
+                )
+            for each in sorted(parts, key=lambda part: _in_order(part.filename)):
+                yield Path(each.filename).name, archive.read(each)
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
         raise MemtuiError(f"{name} is a damaged archive.", fix="Ask for the export again.") from error
+
+
+def _in_order(name: str) -> list[tuple[int, int | str]]:
+    """Names in the order of the numbers in them."""
+    return [(0, int(part)) if part.isdecimal() else (1, part) for part in re.split(r"(\d+)", name) if part]
 
 
 def _kind(text: str) -> str:

@@ -3,56 +3,86 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from memtui.engine.core.errors import MemtuiError
 from memtui.engine.transfer.format import Format, Sighting
 from memtui.engine.transfer.record import Read, Record, Rejected, SourceRemark
+from memtui.engine.transfer.sources.exports import (
+    CONVERSATIONS,
+    export_tree,
+    files_of,
+    json_member,
+    no_memory_in,
+    service_of,
+)
 from memtui.engine.transfer.sources.fields import put_time, word
-from memtui.engine.transfer.sources.files import archive_tree
 from memtui.engine.transfer.sources.head import Head
 from memtui.engine.transfer.sources.json_stream import JsonReader, Value, items_of, open_json
-from memtui.engine.transfer.sources.options import ReadOptions
-from memtui.engine.transfer.sources.text import storable, unzipped, without_nul
+from memtui.engine.transfer.sources.options import ReadOptions, ReadProgress
+from memtui.engine.transfer.sources.text import storable, without_nul
 
 WRITER = "bio"
 """Name of the tool that keeps memories."""
 
 _DONE = "context updated"
 
-FILE = "conversations.json"
-
 
 def read(path: Path, options: ReadOptions) -> Iterator[Read]:
-    """`conversations.json` of an export."""
+    """A file of conversations of an export."""
+    yield _MINED
+    found = _Count()
     with open_json(path, options.meter) as reader:
-        yield from _conversations(reader, options)
+        yield from _conversations(reader, options, found)
         reader.finish()
+    if not found.memories:
+        yield no_memory_in(path, found.conversations)
 
 
 def read_export(path: Path, options: ReadOptions) -> Iterator[Read]:
-    """The export archive."""
-    file = next((file for file in archive_tree(path).files if file.path.name == FILE), None)
-    if file is None:
-        raise MemtuiError(f"{path.name} has no {FILE} in it.", fix="Ask for the export again.")
-    handle = file.open()
-    try:
-        reader = JsonReader(unzipped(handle), file.name, options.meter)
-        yield from _conversations(reader, options)
-        reader.finish()
-    finally:
-        handle.close()
-    options.meter.add(path.stat().st_size)
+    """The export, as an archive or unpacked: every file of conversations in it."""
+    tree = export_tree(path)
+    for refused in tree.refused:
+        yield Rejected(refused.name, refused.why)
+    files = files_of(tree, CONVERSATIONS)
+    if not files:
+        raise MemtuiError(f"{path.name} has no conversations.json in it.", fix="Ask for the export again.")
+    options.meter.total = sum(file.size for file in files)
+    yield _MINED
+    found = _Count()
+    for file in files:
+        with json_member(file, ReadProgress()) as reader:
+            for each in _conversations(reader, options, found):
+                if len(files) > 1 and isinstance(each, Record | Rejected):
+                    yield replace(each, where=f"{file.name}, {each.where}")
+                else:
+                    yield each
+            reader.finish()
+        options.meter.add(file.size)
+    if not found.memories:
+        yield no_memory_in(path, found.conversations)
 
 
-def _conversations(reader: JsonReader, options: ReadOptions) -> Iterator[Read]:
-    yield SourceRemark(
-        "Mined from conversations: what was deleted from the memory later cannot be seen here."
-    )
+_MINED = SourceRemark("Mined from conversations: what was deleted from the memory later cannot be seen here.")
+
+
+@dataclass(slots=True)
+class _Count:
+    """What was found so far."""
+
+    conversations: int = 0
+    memories: int = 0
+
+
+def _conversations(reader: JsonReader, options: ReadOptions, found: _Count) -> Iterator[Read]:
     for item in items_of(reader):
         if isinstance(item.value, dict):
-            yield from _written(item, options)
+            found.conversations += 1
+            for each in _written(item, options):
+                found.memories += 1
+                yield each
         else:
             yield Rejected(item.where, "it is no conversation")
 
@@ -91,18 +121,34 @@ def _object(value: Any) -> Mapping[str, Any]:
 
 
 def _text(message: Mapping[str, Any]) -> str:
-    parts = _object(message.get("content")).get("parts")
-    return "\n".join(part for part in parts if isinstance(part, str)) if isinstance(parts, list) else ""
+    content = _object(message.get("content"))
+    parts = content.get("parts")
+    if isinstance(parts, list):
+        return "\n".join(part for part in parts if isinstance(part, str))
+    return content["text"] if isinstance(content.get("text"), str) else ""
 
 
 def detects(head: Head) -> Sighting | None:
-    """Conversations that have a mapping, or an archive with them; Claude's archive has a file of that name, too."""
-    if head.kind == "zip":
-        has_them = any(file.path.name == FILE for file in head.members)
-        return Sighting((f"{FILE} in the archive of an export",), 0.9) if has_them else None
+    """Conversations that have a mapping, or an archive or folder with files of them; Claude's are called the same."""
+    if head.kind in ("zip", "folder"):
+        files = files_of(head.export, CONVERSATIONS)
+        service = service_of(files)
+        if not files or service == "claude" or (head.kind == "folder" and service != "chatgpt"):
+            return None
+        where = "the archive of an export" if head.kind == "zip" else "the folder of an export"
+        shown = files[0].path.name if len(files) == 1 else f"{len(files)} files of conversations"
+        return Sighting((f"{shown} in {where}",), 0.9)
     if head.document.share("mapping") > 0:
         return Sighting(("conversations with a `mapping` of messages",), 0.8)
     return None
 
 
-FORMATS = (Format("chatgpt", "ChatGPT's data export", {"json": read, "zip": read_export}, detects, 130),)
+FORMATS = (
+    Format(
+        "chatgpt",
+        "ChatGPT's data export",
+        {"json": read, "zip": read_export, "folder": read_export},
+        detects,
+        130,
+    ),
+)

@@ -9,45 +9,80 @@ from typing import Any
 from memtui.engine.core.errors import MemtuiError
 from memtui.engine.transfer.format import Format, Sighting
 from memtui.engine.transfer.record import Read, Record, Rejected, SourceRemark
+from memtui.engine.transfer.sources.exports import (
+    CONVERSATIONS,
+    MEMORIES,
+    export_tree,
+    files_of,
+    json_member,
+    no_memory_in,
+    service_of,
+)
 from memtui.engine.transfer.sources.fields import SPLIT, SPLIT_FROM, pieces
-from memtui.engine.transfer.sources.files import archive_tree
+from memtui.engine.transfer.sources.files import Tree, TreeFile
 from memtui.engine.transfer.sources.head import Head
 from memtui.engine.transfer.sources.json_stream import JsonReader, Value, items_of, open_json
 from memtui.engine.transfer.sources.markdown import entries
-from memtui.engine.transfer.sources.options import ReadOptions
-from memtui.engine.transfer.sources.text import storable, unzipped, without_nul
+from memtui.engine.transfer.sources.options import ReadOptions, ReadProgress
+from memtui.engine.transfer.sources.text import storable, without_nul
+
+TALK = "chat_messages"
+"""Key of a conversation."""
 
 TEXT, PROJECTS, FILES = "conversations_memory", "project_memories", "memory_files"
 
 
 def read(path: Path, options: ReadOptions) -> Iterator[Read]:
-    """`memories.json` of an export."""
+    """`memories.json` of an export; a file of its conversations holds none, which is said."""
     with open_json(path, options.meter) as reader:
-        yield from _accounts(reader)
+        talks = 0
+        for item in [Value(reader.value(), "account")] if reader.peek() == "{" else items_of(reader):
+            if isinstance(item.value, dict) and TALK in item.value:
+                talks += 1
+            else:
+                yield from _account(item)
         reader.finish()
+    if talks:
+        yield no_memory_in(path, talks)
 
 
 def read_export(path: Path, options: ReadOptions) -> Iterator[Read]:
-    """The export archive: every memory file in it; its conversations and projects are left alone."""
-    tree = archive_tree(path)
+    """The export, packed or not: every memory file in it; its conversations and projects are left alone."""
+    tree = export_tree(path)
     for refused in tree.refused:
         yield Rejected(refused.name, refused.why)
-    names = [f for f in tree.files if f.path.name == "memories.json" or f.path.parts[:-1] == ("memories",)]
-    if not names:
+    files, talks = _memory_files(tree), files_of(tree, CONVERSATIONS)
+    if not files and not talks:
         raise MemtuiError(
             f"{path.name} has no memories.json in it.", fix="Ask for the export with memories again."
         )
-    for file in names:
-        handle = file.open()
-        try:
-            reader = JsonReader(unzipped(handle), file.name, options.meter)
-            yield from _accounts(reader)
+    options.meter.total = sum(file.size for file in files)
+    found = 0
+    for file in files:
+        with json_member(file, ReadProgress()) as reader:
+            for each in _accounts(reader):
+                found += 1
+                yield each
             reader.finish()
-        finally:
-            handle.close()
-    if any(file.path.name == "conversations.json" for file in tree.files):
-        yield SourceRemark("The conversations in the archive are no memories and were left alone.")
-    options.meter.add(path.stat().st_size)
+        options.meter.add(file.size)
+    if talks and found:
+        yield SourceRemark("The conversations in the export are no memories and were left alone.")
+    elif talks:
+        yield no_memory_in(path, sum(_length(file) for file in talks))
+
+
+def _length(file: TreeFile) -> int:
+    """How many conversations a file holds."""
+    with json_member(file, ReadProgress()) as reader:
+        return sum(1 for _ in reader.items()) if reader.peek() == "[" else 1
+
+
+def _memory_files(tree: Tree) -> tuple[TreeFile, ...]:
+    """The files with the memories of accounts: one for all, in parts, or one an account in a folder."""
+    return (
+        *files_of(tree, MEMORIES),
+        *(file for file in tree.files if file.path.parts[:-1] == (MEMORIES,) and file.path.suffix == ".json"),
+    )
 
 
 def _accounts(reader: JsonReader) -> Iterator[Read]:
@@ -102,17 +137,43 @@ def _split(text: Any, where: str, scope: str | None, rest: dict[str, Any]) -> It
 
 
 def detects(head: Head) -> Sighting | None:
-    """Accounts with their memory text, or an archive with a file of them."""
-    if head.kind == "zip":
-        if any(file.path.name == "memories.json" for file in head.members):
-            return Sighting(("memories.json in the archive of an export",))
-        folders = (
-            file.path.parts[:-1] == ("memories",) for file in head.members if file.path.suffix == ".json"
-        )
-        return Sighting(("memories/<account>.json in the archive of an export",)) if any(folders) else None
+    """Accounts with their memory text, or an export with files of them; its conversations are known, too."""
+    if head.kind in ("zip", "folder"):
+        return _in_export(head)
     if head.document.some(TEXT, PROJECTS):
         return Sighting((f"accounts with `{TEXT}`",), 0.8)
+    if head.document.share(TALK) > 0:
+        return Sighting((f"conversations with `{TALK}`",), 0.8)
     return None
 
 
-FORMATS = (Format("claude", "Claude's data export", {"json": read, "zip": read_export}, detects, 140),)
+def _in_export(head: Head) -> Sighting | None:
+    where = "the archive of an export" if head.kind == "zip" else "the folder of an export"
+    files = _memory_files(head.export)
+    if files and (head.kind == "zip" or _has_accounts(files[0])):
+        name = f"{MEMORIES}/<account>.json" if len(files[0].path.parts) > 1 else files[0].path.name
+        return Sighting((f"{name} in {where}",))
+    if service_of(files_of(head.export, CONVERSATIONS)) == "claude":
+        return Sighting((f"conversations with `{TALK}` in {where}",), 0.9)
+    return None
+
+
+def _has_accounts(file: TreeFile) -> bool:
+    try:
+        with json_member(file, ReadProgress()) as reader:
+            first = next(reader.items(), None) if reader.peek() == "[" else None
+            row = reader.value() if first is None and reader.peek() == "{" else first and first.value
+    except MemtuiError:
+        return False
+    return isinstance(row, dict) and any(key in row for key in (TEXT, PROJECTS, FILES))
+
+
+FORMATS = (
+    Format(
+        "claude",
+        "Claude's data export",
+        {"json": read, "zip": read_export, "folder": read_export},
+        detects,
+        140,
+    ),
+)

@@ -163,7 +163,7 @@ def read_backup(path: Path, options: ReadOptions) -> Iterator[Read]:
     tree = archive_tree(path)
     for refused in tree.refused:
         yield Rejected(refused.name, refused.why)
-    lines = next((found for name in BACKUP if (found := tree.named(name))), None)
+    lines = next((file for name in BACKUP for file in tree.files if file.path.name == name), None)
     if lines is None:
         raise MemtuiError(f"{path.name} has no memories.jsonl.gz in it.", fix="Export the backup again.")
     handle = lines.open()

@@ -151,6 +151,11 @@ class Head:
         return tree_of(self.path, ()).files
 
     @cached_property
+    def export(self) -> Tree:
+        """The files that a service's export may have: JSON of a folder, any of an archive."""
+        return tree_of(self.path, (".json", ".json.gz"))
+
+    @cached_property
     def notes(self) -> NotesHead:
         """The Markdown files of a folder or archive."""
         tree = tree_of(self.path, (".md",))
