@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import replace
 from pathlib import Path
+from shutil import copyfileobj
+from tempfile import TemporaryDirectory
 
 from memtui.cli.open_store import open_for
 from memtui.cli.output import print_json, print_table, print_text, warning
@@ -12,10 +15,18 @@ from memtui.cli.progress import shown
 from memtui.engine import UsageError, counted, transfer
 from memtui.engine.transfer import EXPORT_FORMATS, Exported, ExportRequest, export_format, parse_fields
 
+_OUTPUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
+"""Paths that mean standard output."""
+
+_PIPED = "jsonl"
+"""What goes there where no form is named: a line a memory."""
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `memtui export`."""
-    parser.add_argument("path", metavar="FILE", type=Path, help="the file to write; a folder for notes")
+    parser.add_argument(
+        "path", metavar="FILE", type=Path, help="the file to write, - for standard output; a folder for notes"
+    )
     listed = "; ".join(f"{each.name}: {each.title}" for each in EXPORT_FORMATS)
     choosable = ", ".join(each.name for each in EXPORT_FORMATS if each.choice is not None)
     parser.add_argument(
@@ -37,27 +48,46 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Export."""
+    """Export; to standard output, what is said of it goes to standard error."""
     name = _format(args.format, args.path)
+    to_output = str(args.path) in _OUTPUT
+    if to_output and export_format(name).folder:
+        raise UsageError(
+            f"{name} is a folder of files, not one that a pipe could take.", fix="Name a folder."
+        )
+    if to_output and args.json and not args.dry_run:
+        raise UsageError(
+            "The export and --json would both go to standard output.", fix="Name a file, or leave --json out."
+        )
     engine = open_for(args)
     engine.load_catalog()
     engine.load_metadata()
-    request = ExportRequest(
-        path=args.path,
-        format=name,
-        filter=args.where,
-        ids=tuple(engine.get(each).id for each in args.ids),
-        vectors=args.vectors,
-        mask=not args.keep_secrets,
-        redact=args.without_texts,
-        fields=parse_fields(args.fields),
-        overwrite=args.yes,
-    )
-    with shown(sys.stderr) as on_progress:
-        done = transfer.export_memories(engine, request, dry_run=args.dry_run, on_progress=on_progress)
+    with TemporaryDirectory(prefix="memtui-") as folder:
+        request = ExportRequest(
+            path=Path(folder) / "export" if to_output else args.path,
+            format=name,
+            filter=args.where,
+            ids=tuple(engine.get(each).id for each in args.ids),
+            vectors=args.vectors,
+            mask=not args.keep_secrets,
+            redact=args.without_texts,
+            fields=parse_fields(args.fields),
+            overwrite=args.yes,
+        )
+        with shown(sys.stderr) as on_progress:
+            done = transfer.export_memories(engine, request, dry_run=args.dry_run, on_progress=on_progress)
+        if to_output:
+            done = replace(done, path=args.path)
+            if not args.dry_run:
+                with request.path.open("rb") as made:
+                    copyfileobj(made, sys.stdout.buffer)
+                sys.stdout.buffer.flush()
     for note in done.warnings:
         warning(note)
-    if args.json:
+    if to_output and not args.dry_run:
+        for loss in done.loss:
+            warning(f"{loss.field}: {loss.what} ({counted(loss.rows, 'row')})")
+    elif args.json:
         print_json(done.as_json(name))
     else:
         _print(done, name, dry_run=args.dry_run)
@@ -67,6 +97,8 @@ def run(args: argparse.Namespace) -> int:
 def _format(name: str, path: Path) -> str:
     if name != "auto":
         return export_format(name).name
+    if str(path) in _OUTPUT:
+        return _PIPED
     suffix = path.suffix.lower()
     found = next((each.name for each in EXPORT_FORMATS if suffix in each.suffixes), None)
     if found is None:

@@ -95,7 +95,7 @@ def read_conversations(path: Path, format: str = "auto") -> tuple[Conversation, 
     if path.is_dir():
         parts = sorted(
             (each for each in (*path.glob("*.json"), *path.glob("*/*.json")) if _EXPORT.fullmatch(each.name)),
-            key=lambda each: _in_order(each.relative_to(path).as_posix()),
+            key=lambda each: _in_order(each.relative_to(path).with_suffix("").as_posix()),
         )
         if not parts:
             raise MemtuiError(
@@ -193,7 +193,7 @@ def _from_archive(data: bytes, name: str) -> Iterator[tuple[str, bytes]]:
                     f"The conversations in {name} have more than {LARGEST >> 20} MB.",
                     fix="Unpack it, and give its files one by one.",
                 )
-            for each in sorted(parts, key=lambda part: _in_order(part.filename)):
+            for each in sorted(parts, key=lambda part: _in_order(part.filename[: -len(".json")])):
                 yield Path(each.filename).name, archive.read(each)
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
         raise MemtuiError(f"{name} is a damaged archive.", fix="Ask for the export again.") from error

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.core.errors import UsageError
+from memtui.engine.core.named_file import real_place, written_whole
 from memtui.engine.explain.radar import find_disagreements
 from memtui.engine.recall.request import UNSET, RecallRequest
 from memtui.engine.recall.trace import Candidate, StageSummary, Step
@@ -244,17 +243,14 @@ def _request(given: Mapping[str, Any]) -> RecallRequest:
 def save_receipt(document: Mapping[str, Any], path: Path) -> Path:
     """Write a receipt (readable by its owner only) and say where; UsageError when that cannot be done."""
     path = path.expanduser()
-    beside = path.with_name(f"{path.name}.{os.getpid()}.new")
     text = json.dumps(document, ensure_ascii=False, indent=1) + "\n"
     try:
-        beside.touch(mode=0o600)
-        beside.write_text(text, encoding="utf-8")
-        os.replace(beside, path)
+        with written_whole(real_place(path)) as part:
+            part.write_text(text, encoding="utf-8")
     except OSError as failure:
-        with suppress(OSError):
-            beside.unlink()
         raise UsageError(
-            f"{path} cannot be written: {failure.strerror}.", fix="Name a file in a folder of yours."
+            f"{path} cannot be written: {failure.strerror or failure}.",
+            fix="Name a file in a folder of yours.",
         ) from None
     return path
 

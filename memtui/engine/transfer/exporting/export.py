@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memtui.engine.core.errors import MemtuiError, RefusedError, UsageError
+from memtui.engine.core.named_file import is_replaced, real_place, written_whole
 from memtui.engine.core.progress import CancelToken, OnProgress, Progress
 from memtui.engine.transfer.exporting.losses import count_losses
 from memtui.engine.transfer.exporting.request import (
@@ -59,7 +60,7 @@ def export(
     gone = left_out(store, form, request.fields)
     filters = _filters(request) if chosen_by is None else chosen_by
     header = Header(store, len(positions), request.vectors, model, now_ms, filters, gone)
-    _check_place(form, request, dry_run)
+    place_of = _place(form, request, dry_run)
     ledger, lost = LossTable(), Counter[str]()
     masked = 0
     rows = windows(store, catalog, positions, request)
@@ -70,7 +71,7 @@ def export(
             count_left_out(window, header, form, lost)
         losses = with_left_out(ledger.lines(), lost)
         return Exported(len(positions), masked, losses, request.path, warnings=_warnings(masked))
-    with _appearing(form, request.path) as place:
+    with _appearing(form, place_of) as place:
         writer = form.open_writer(place, header)
         for window in _told(rows, len(positions), on_progress, cancel):
             masked += sum(window.masked)
@@ -143,42 +144,38 @@ def _warnings(masked: int) -> tuple[str, ...]:
 # ---------------------------------------------------------------------- the place
 
 
-def _check_place(form: ExportFormat, request: ExportRequest, dry_run: bool) -> None:
+def _place(form: ExportFormat, request: ExportRequest, dry_run: bool) -> Path:
+    """Where the export really goes: behind every link. Raises where something is in the way."""
     path = request.path
+    try:
+        real = real_place(path)
+    except OSError as error:
+        raise _no_room(path, error) from error
     if form.folder:
-        if path.exists() and not path.is_dir():
-            raise RefusedError(f"{path} is a file.", fix="Name a folder; nothing was written.")
-        return
-    if path.is_dir():
+        if real.exists() and not real.is_dir():
+            raise RefusedError(f"{path} is no folder.", fix="Name a folder; nothing was written.")
+        return real
+    if real.is_dir():
         raise UsageError(f"{path} is a folder.", fix="Name a file; nothing was written.")
-    if path.exists() and not request.overwrite and not dry_run:
+    if is_replaced(real) and not request.overwrite and not dry_run:
         raise RefusedError(
             f"{path} is there already.", fix="Choose another name, or repeat with --yes to replace it."
         )
+    return real
 
 
 @contextmanager
 def _appearing(form: ExportFormat, path: Path) -> Iterator[Path]:
-    """Where to write: a file beside the wanted one, renamed at the end; a folder is filled file by file."""
+    """Where to write: a file that appears whole; a folder is filled file by file."""
     try:
         if form.folder:
             path.mkdir(parents=True, exist_ok=True)
             yield path
-            return
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
-        os.close(handle)
+        else:
+            with written_whole(path) as part:
+                yield part
     except OSError as error:
         raise _no_room(path, error) from error
-    part = Path(name)
-    try:
-        yield part
-        os.chmod(part, 0o600 if not path.exists() else path.stat().st_mode & 0o777)
-        part.replace(path)
-    except OSError as error:
-        raise _no_room(path, error) from error
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def _no_room(path: Path, error: OSError) -> MemtuiError:

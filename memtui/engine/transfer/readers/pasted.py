@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+import shlex
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from memtui.engine.core.errors import MemtuiError
 from memtui.engine.core.text import counted
 from memtui.engine.transfer.format import Format, Sighting
 from memtui.engine.transfer.record import Read, Record, Rejected, SourceRemark
+from memtui.engine.transfer.sources.column_mapping import value_kind
 from memtui.engine.transfer.sources.files import single_file
 from memtui.engine.transfer.sources.head import Head
 from memtui.engine.transfer.sources.options import ReadOptions
@@ -116,11 +120,91 @@ def _is_bracketed(line: str) -> bool:
 
 
 def detects(head: Head) -> Sighting:
-    """Lines that begin with a date and a dash; any other text is taken a line a memory where nothing else fits."""
+    """Lines that begin with a date and a dash; another text is taken a line a memory where nothing else fits.
+
+    What calls itself something else, or reads like it, is refused by that name: a person who knows better names the
+    form.
+    """
     dated, lines = _dated_lines(head.text.body)
     if dated and dated * 2 >= lines - 2:
         return Sighting((f"{dated} of {counted(lines, 'line')} begin with a date and a dash",), 0.6)
+    if other := _other_form(head):
+        refusal = MemtuiError(
+            f"{head.path.name} is {other}.",
+            fix="Export it in a form that we know, or take each line as a memory with --format pasted.",
+        )
+        return Sighting((), 0.1, refusal)
+    if talk := _talk(head.text.body):
+        refusal = MemtuiError(
+            f"{head.path.name} is a conversation: {talk} of {counted(lines, 'line')} begin with who speaks.",
+            fix=f"Let Capture find what is worth keeping in it: memtui capture {shlex.quote(str(head.path))}",
+        )
+        return Sighting((), 0.1, refusal)
     return Sighting((f"{counted(lines, 'line')} of plain text, taken as one memory each",), 0.1)
+
+
+_FORMS = {
+    ".csv": "no table that can be read", ".tsv": "no table that can be read", ".tab": "no table that can be read",
+    ".json": "no JSON", ".jsonl": "no JSON lines", ".ndjson": "no JSON lines", ".xml": "XML", ".opml": "XML",
+    ".html": "a web page", ".htm": "a web page", ".yaml": "YAML", ".yml": "YAML", ".toml": "TOML",
+    ".ini": "settings", ".env": "settings", ".sql": "SQL", ".rtf": "RTF", ".eml": "a mail", ".mbox": "a mailbox",
+    ".ics": "a calendar", ".vcf": "a list of contacts", ".srt": "subtitles", ".vtt": "subtitles", ".tex": "LaTeX",
+    ".bib": "a bibliography", ".log": "a log", ".py": "code", ".js": "code", ".ts": "code", ".sh": "code",
+    ".svg": "a picture",
+}  # fmt: skip
+
+_BEGINNINGS = (
+    (re.compile(r"<\?xml|<!|<[a-z][\w:-]*[\s>/]", re.IGNORECASE), "XML or a web page"),
+    (re.compile(r"[\[{]"), "no JSON that can be read"),
+    (re.compile(r'"[^"\n]{0,80}"[ \t]*:'), "no JSON that can be read"),
+    (re.compile(r"BEGIN:V(?:CARD|CALENDAR|EVENT)"), "a list of contacts or a calendar"),
+    (re.compile(r"WEBVTT|\d+\r?\n\d\d:\d\d:\d\d[,.]\d+ -->"), "subtitles"),
+    (re.compile(r"-----BEGIN "), "a key or a certificate"),
+    (re.compile(r"(?:INSERT INTO|CREATE TABLE|PRAGMA|BEGIN TRANSACTION)\b", re.IGNORECASE), "SQL"),
+    (re.compile(r"%PDF|%!PS"), "a document for printing"),
+)
+
+_MOST = 0.6
+"""Share of lines that are all of one kind, from which a text is no list of memories."""
+
+_KIND_WORDS = {
+    "number": "numbers",
+    "time": "dates and times",
+    "id": "ids",
+    "address": "addresses",
+    "path": "paths of files",
+    "word": "single words",
+    "json": "JSON",
+}
+
+_SPEAKER = re.compile(
+    r"[ \t>*_#]{0,6}(?P<who>user|human|you|me|assistant|ai|bot|chatgpt|claude|gemini|system)[ \t*_]{0,4}[:：]",
+    re.IGNORECASE,
+)
+
+
+def _other_form(head: Head) -> str:
+    """What a text is that is no list of memories; "" for one that may be one."""
+    suffixes = [suffix.lower() for suffix in head.path.suffixes[-2:] if suffix.lower() != ".gz"]
+    if suffixes and suffixes[-1] in _FORMS:
+        return _FORMS[suffixes[-1]]
+    body = head.text.body.lstrip()
+    for beginning, what in _BEGINNINGS:
+        if beginning.match(body) and not BRACKETED.match(body):
+            return what
+    lines = [line.strip() for line in body.splitlines() if line.strip() and not _FENCE.match(line)]
+    kinds = Counter(kind for line in lines if (kind := value_kind(_bare(line).strip())))
+    kind, count = kinds.most_common(1)[0] if kinds else ("", 0)
+    if count and count >= _MOST * len(lines):
+        many = f"{count} of its {counted(len(lines), 'line')}"
+        return f"no list of memories that we know: {many} hold only {_KIND_WORDS[kind]}"
+    return ""
+
+
+def _talk(text: str) -> int:
+    """How many lines begin with who speaks, where two or more speak; 0 for any other text."""
+    said = [match["who"].lower() for line in text.splitlines() if (match := _SPEAKER.match(line))]
+    return len(said) if len(said) > 1 and len(set(said)) > 1 else 0
 
 
 FORMATS = (

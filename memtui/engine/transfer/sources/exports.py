@@ -36,7 +36,9 @@ def files_of(tree: Tree, name: str) -> tuple[TreeFile, ...]:
         for file in tree.files
         if _FILES[name].fullmatch(file.path.name) and (tree.is_archive or len(file.path.parts) <= 2)
     ]
-    return tuple(sorted(found, key=lambda file: _in_order(file.name)))
+    return tuple(
+        sorted(found, key=lambda file: _in_order(file.name.lower().removesuffix(".gz").removesuffix(".json")))
+    )
 
 
 def export_tree(path: Path) -> Tree:

@@ -7,8 +7,10 @@ import os
 import re
 import stat
 import zipfile
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice, takewhile
 from pathlib import Path, PurePosixPath
 from typing import Protocol, cast
 
@@ -106,14 +108,15 @@ class Tree:
 
     def named(self, name: str) -> TreeFile | None:
         """The file of exactly this name below the root."""
-        return next((file for file in self.files if file.name == name), None)
+        at = bisect_left(self.files, name, key=lambda file: file.name)
+        return self.files[at] if at < len(self.files) and self.files[at].name == name else None
 
     def below(self, folder: str, suffix: str = "") -> tuple[TreeFile, ...]:
         """The files below `folder` ("" for all) whose names end in `suffix`."""
         lead = f"{folder}/" if folder else ""
-        return tuple(
-            file for file in self.files if file.name.startswith(lead) and file.name.lower().endswith(suffix)
-        )
+        begin = bisect_left(self.files, lead, key=lambda file: file.name)
+        inside = takewhile(lambda file: file.name.startswith(lead), islice(self.files, begin, None))
+        return tuple(file for file in inside if file.name.lower().endswith(suffix))
 
 
 def single_file(path: Path) -> TreeFile:

@@ -12,7 +12,7 @@ from typing import Literal
 
 Kind = Literal["bullet", "number", "paragraph"]
 
-_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*$")
+_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)$")
 
 _UNDERLINE = re.compile(r" {0,3}(=+|-{2,})[ \t]*$")
 
@@ -131,7 +131,7 @@ def _feed(parser: _Parser, line: str, number: int, following: str) -> MarkdownEn
     blank_before, parser.after_blank = parser.after_blank, False
     if match := _HEADING.match(line):
         done = _close(parser)
-        parser.heading(len(match[1]), match[2].strip())
+        parser.heading(len(match[1]), match[2].rstrip(" \t").rstrip("#").strip())
         return done
     if parser.current and parser.current.kind == "paragraph" and _UNDERLINE.match(line):
         words = parser.current.text
