@@ -557,15 +557,15 @@ def _read(path: Path, form: str) -> None:
         Source(path, form)
 
 
-def test_an_archive_of_many_files_takes_time_in_proportion(tmp_path: Path) -> None:
+@pytest.mark.parametrize("form", ["obsidian", "markdown"])
+def test_an_archive_of_many_files_takes_time_in_proportion(tmp_path: Path, form: str) -> None:
     def packed(count: int) -> Path:
-        return _packed(
-            tmp_path / f"notes{count}", {f"n/{at}.md": f"- The note number {at}" for at in range(count)}
-        )
+        notes = {f"n{at}/memory/2026-01-01.md": f"- The note number {at}" for at in range(count)}
+        return _packed(tmp_path / f"notes{count}", notes)
 
-    small, large = packed(500), packed(3_000)
-    assert len(Source(large).records) == 3_000
-    assert _seconds(lambda: Source(large)) < 12 * _seconds(lambda: Source(small)) + 0.1
+    small, large = packed(250), packed(1_500)
+    assert len(Source(large, form).records) == 1_500
+    assert _seconds(lambda: Source(large, form)) < 12 * _seconds(lambda: Source(small, form)) + 0.1
 
 
 # ---------------------------------------------------------------------- through the whole import
