@@ -90,7 +90,7 @@ def _add(register: ClientRegister, args: argparse.Namespace) -> int:
     )
     token = register.add(client)
     if args.json:
-        print_json({"name": client.name, "token": token})
+        print_json({"name": client.name, "token": token}, reveal=True)
     else:
         print_text(token, reveal=True)
         sys.stderr.write("This is its token. It is not kept and cannot be shown again.\n")

@@ -69,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
             filter=args.where,
             ids=tuple(engine.get(each).id for each in args.ids),
             vectors=args.vectors,
-            mask=not args.keep_secrets,
+            mask=not (args.keep_secrets or args.show_secrets),
             redact=args.without_texts,
             fields=parse_fields(args.fields),
             overwrite=args.yes,

@@ -74,7 +74,7 @@ def _played(args: argparse.Namespace) -> int:
             answer = play(engine, event, config, place, chat, named, keep_texts=args.keep_texts)
     finally:
         engine.close()
-    print_json(answer, compact=True)
+    print_json(answer, compact=True, reveal=True)  # the host puts it before the prompt, to the letter
     if "failed" in answer:  # a failure is no silence: hosts show what stands on standard error
         warning(answer["failed"])
     return 0

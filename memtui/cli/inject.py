@@ -121,5 +121,5 @@ def _packed(trace: Trace, args: argparse.Namespace, now_ms: int) -> int:
     if args.pack < 1:
         raise UsageError(f"--pack {args.pack} is no budget.", fix="Give a number of tokens, such as 1200.")
     made = pack_context(trace, now_ms=now_ms, budget_tokens=args.pack, by_score=args.by_score)
-    print_json(pack_json(made))
+    print_json(pack_json(made), reveal=True)  # what the agent gets, to the letter
     return 0

@@ -104,6 +104,11 @@ def parser_of(command: str | None) -> argparse.ArgumentParser:
         )
         _module(command).add_arguments(parser)
         parser.add_argument("--json", action="store_true", help="one JSON document on standard output")
+        parser.add_argument(
+            "--show-secrets",
+            action="store_true",
+            help="secrets as they are stored in JSON and receipts, not masked",
+        )
     parser.add_argument("--store", metavar="STORE", help="the store to open")
     parser.add_argument("--table", metavar="NAME", help="the table, where a folder has several")
     parser.add_argument(
@@ -152,6 +157,9 @@ def run(arguments: list[str]) -> int:
 def _run(command: str | None, given: list[str]) -> int:
     if command is not None:
         args = parser_of(command).parse_args([_as_term(word) for word in given] if command == "ls" else given)
+        from memtui.cli.output import show_secrets
+
+        show_secrets(args.show_secrets)
         code: int = _module(command).run(args)
         return code
     words = given[_begins(given) :]

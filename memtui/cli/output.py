@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import sys
@@ -24,16 +25,49 @@ def print_text(text: str, *, reveal: bool = False) -> None:
     sys.stdout.write(_encodable(clean(shown), sys.stdout) + "\n")
 
 
-def print_json(value: Any, *, compact: bool = False) -> None:
-    """Print one JSON document to standard output.
+_secrets_are_shown = False
+
+
+def show_secrets(shown: bool) -> None:
+    """Say for the command that runs whether JSON shows secrets as they are stored: a person asked for them."""
+    global _secrets_are_shown
+    _secrets_are_shown = shown
+
+
+def print_json(value: Any, *, compact: bool = False, reveal: bool = False) -> None:
+    """Print one JSON document to standard output, secrets masked; `reveal` and --show-secrets leave them.
 
     Text stays readable (no ASCII escapes), but controls, bidi controls, invisible fillers and lone surrogates
     are written as `\\uXXXX`, so that a terminal is safe and a reader gets exactly what was stored.
     Not-a-number and the infinities, which JSON does not know, become null. `compact` prints one line.
     """
     unicode = "utf" in (sys.stdout.encoding or "").lower()
+    if not (reveal or _secrets_are_shown):
+        value = without_secrets(value)
     text = _dump(value, unicode=unicode, indent=None if compact else 2)
     sys.stdout.write(_escape_hostile(text) + "\n")
+
+
+def without_secrets(value: Any, depth: int = 0) -> Any:
+    """A document with every secret in its texts masked; JSON that stands in a text stays JSON."""
+    if isinstance(value, str):
+        return _masked_text(value, depth)
+    if depth > _DEEP or value is None or isinstance(value, int | float):
+        return value
+    if isinstance(value, Mapping):
+        return {key: without_secrets(item, depth + 1) for key, item in value.items()}
+    return [without_secrets(item, depth + 1) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _masked_text(text: str, depth: int) -> str:
+    masked, count = mask(text)
+    if not count or text[:1] not in "{[" or depth > _DEEP:
+        return masked
+    try:
+        held = json.loads(text)
+    except (ValueError, RecursionError):
+        return masked
+    return dump_json(without_secrets(held, depth + 1), ensure_ascii=False, separators=(",", ":"))
 
 
 def _dump(value: Any, *, unicode: bool, indent: int | None) -> str:

@@ -74,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
     request = request_of(args)
     trace = engine.recall(request, tell_wait)
     if args.save is not None:
-        save(engine, trace, args.save, texts=not args.no_text)
+        save(engine, trace, args.save, texts=not args.no_text, show_secrets=args.show_secrets)
     block = explain.injected(trace) if args.injected else None
     documents = consult(engine, trace, config=request.config)
     if args.json:
@@ -300,9 +300,9 @@ SHOWN = 40
 """Characters of a value that a table shows."""
 
 
-def save(engine: Engine, trace: Trace, path: str, *, texts: bool) -> None:
-    """Write the receipt of `trace`; UsageError when the file cannot be written."""
-    save_receipt(explain.receipt(engine, trace, texts=texts), Path(path))
+def save(engine: Engine, trace: Trace, path: str, *, texts: bool, show_secrets: bool) -> None:
+    """Write the receipt of `trace`, secrets masked unless they are to be shown; UsageError when that fails."""
+    save_receipt(explain.receipt(engine, trace, texts=texts), Path(path), show_secrets=show_secrets)
 
 
 def replay(engine: Engine, path: str, *, as_json: bool) -> int:

@@ -7,6 +7,7 @@ import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from memtui.cli.answers import print_effect
 from memtui.cli.cluster_plan import add_cluster_arguments, check_cluster_arguments, planned
@@ -30,6 +31,9 @@ from memtui.paths import cases_file, questions_file, state_dir
 
 if TYPE_CHECKING:
     from memtui.engine.transfer import Embedder, Rehearsal
+
+SAMPLE = 1000
+"""Memories of a rehearsal, unless another number is named."""
 
 BUNDLED = "static-minilm-256"
 """The one model that needs no service: what it would answer can be known at once."""
@@ -61,6 +65,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--rehearse",
         action="store_true",
         help="compare the old and the new model on cases and recent questions",
+    )
+    parser.add_argument(
+        "--send", action="store_true", help="rehearse and dry run: send texts to the service, to measure"
     )
     parser.add_argument("--sample", type=int, metavar="N", help="rehearse: number of memories (default 1000)")
     add_cluster_arguments(parser, "the vectors")
@@ -147,7 +154,8 @@ def _embedder(args: argparse.Namespace) -> Embedder:
 
 
 def _estimate(engine: Engine, embedder: Embedder, destination: Path | str, args: argparse.Namespace) -> int:
-    found = transfer.reembed_job(engine).estimate(embedder)
+    offline = not args.base_url and embedder.name == BUNDLED
+    found = transfer.reembed_job(engine).estimate(embedder, ask=offline or args.send)
     cost = found.cost
     document = {
         "schema": "memtui.reembed.v1",
@@ -162,15 +170,20 @@ def _estimate(engine: Engine, embedder: Embedder, destination: Path | str, args:
         "tokens": cost.tokens,
         "seconds": cost.seconds,
         "folder": str(destination),
+        "host": None if offline else host_of(args.base_url) or None,
+        "sent": bool(args.send and not offline),
     }
     answers, said_of_answers = _foretold(engine, embedder, args)
     document["rehearsal"] = answers and answers.as_json()
     seconds = "" if cost.seconds is None else f", about {time_span(cost.seconds)}"
+    numbers = f"{found.dims} numbers" if found.dims else "vectors of a length that the service tells,"
     said = (
         f"dry run: {counted(found.rows, 'memory', 'memories')}, {cost.chars:,} characters, "
         f"about {cost.tokens:,} tokens{seconds};"
-        f" {found.dims} numbers each instead of {found.dims_before}, {found.bytes / 1e6:,.1f} MB"
+        f" {numbers} each instead of {found.dims_before}, {found.bytes / 1e6:,.1f} MB"
     )
+    if not offline and not args.send:
+        said += f"\n{_would_send(found.rows - found.empty, cost.chars, args)}"
     _tell(args, document, f"{said}{said_of_answers}")
     if answers is not None and not args.json:
         print_effect(answers.effect)
@@ -179,10 +192,10 @@ def _estimate(engine: Engine, embedder: Embedder, destination: Path | str, args:
 
 def _foretold(engine: Engine, embedder: Embedder, args: argparse.Namespace) -> tuple[Rehearsal | None, str]:
     """What the agent would then read, where that is known without sending a text to anybody; else why it is not."""
-    if embedder.name != BUNDLED:
+    if embedder.name != BUNDLED or (transfer.reembed_job(engine).sends(embedder) and not args.send):
         return (
             None,
-            "\nwhat the agent would read: --rehearse sends a sample to the model and asks your questions",
+            "\nwhat the agent would read: --rehearse --send sends a sample to the model and asks your questions",
         )
     try:
         found = _rehearsed(engine, embedder, args)
@@ -215,7 +228,40 @@ def _rehearsed(engine: Engine, embedder: Embedder, args: argparse.Namespace) -> 
         )
 
 
+def host_of(url: str) -> str:
+    """Host and port of an address, without a user and a password."""
+    return urlsplit(url).netloc.rpartition("@")[2]
+
+
+def _would_send(rows: int, chars: int, args: argparse.Namespace) -> str:
+    """What would leave this machine, where to, and that its price is not known here."""
+    host = host_of(args.base_url) if args.base_url else "the service of the model"
+    return (
+        f"nothing was sent: {host} would get {counted(rows, 'text')} with {chars:,} characters, about "
+        f"{-(-chars // 4):,} tokens, at its price for each (memtui knows none); --send sends a sample to measure"
+    )
+
+
 def _rehearse(engine: Engine, embedder: Embedder, args: argparse.Namespace) -> int:
+    if not args.send and transfer.reembed_job(engine).sends(embedder):
+        found = transfer.reembed_job(engine).estimate(embedder, ask=False)
+        rows = min(found.rows - found.empty, args.sample or SAMPLE)
+        chars = found.cost.chars * rows // max(found.rows, 1)
+        host = host_of(args.base_url) or None
+        document = {
+            "schema": "memtui.reembed.v1",
+            "dry_run": True,
+            "sent": False,
+            "host": host,
+            "rows": rows,
+            "chars": chars,
+        }
+        _tell(args, document, _would_send(rows, chars, args))
+        return 0
+    return _measured(engine, embedder, args)
+
+
+def _measured(engine: Engine, embedder: Embedder, args: argparse.Namespace) -> int:
     found = _rehearsed(engine, embedder, args)
     report = found.report
     assert report.other is not None

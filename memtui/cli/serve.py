@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
     server = make_server(_app_arguments(args), args.host, args.port, key)
     url = page_url(args.host, args.port, key)
     if args.json:
-        print_json({"url": url}, compact=True)
+        print_json({"url": url}, compact=True, reveal=True)
     else:
         print_text(f"memtui is at {url}\nControl-C ends it.")
     sys.stdout.flush()  # a program that started us waits for the address

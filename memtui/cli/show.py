@@ -23,9 +23,9 @@ def run(args: argparse.Namespace) -> int:
     engine = open_for(args)
     memory = engine.get(args.id)
     if args.json:
-        print_json(memory.as_json())
+        print_json(memory.as_json(), reveal=args.reveal)
     else:
-        print_text(render(memory), reveal=args.reveal)
+        print_text(render(memory), reveal=args.reveal or args.show_secrets)
     return 0
 
 

@@ -226,8 +226,13 @@ def test_reembedding_from_the_estimate_to_the_way_back(tmp_path: Path, call: Cal
     with loopback() as server:
         other = ("--model", "other-model", "--base-url", f"{server.url}/v1", "--store", db)
         before, table = tree_hash(db), tree_hash(db / "memories.lance")
-        _, dry, _ = call("reembed", *other, "--dry-run")
-        code, rehearsal, _ = call("reembed", *other, "--rehearse", "--sample", "4")
+        for rehearsal in (["--dry-run"], ["--rehearse"], ["--rehearse", "--dry-run"]):
+            code, dry, _ = call("reembed", *other, *rehearsal)
+            assert (code, dry["sent"], dry["rows"]) == (0, False, 5)
+            assert dry["host"] == server.url.removeprefix("http://")
+            assert not server.requests  # nothing leaves the machine unless a person says so
+        _, dry, _ = call("reembed", *other, "--dry-run", "--send")
+        code, rehearsal, _ = call("reembed", *other, "--rehearse", "--sample", "4", "--send")
         assert (code, rehearsal["sample"], rehearsal["new"]) == (0, 4, "other-model")
         code, done, _ = call("reembed", *other)
         assert (code, done["rows"], done["dims"], done["folder"]) == (

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from memtui.engine.capture.recipes.memtui.likeness import key_of
 from memtui.engine.capture.recording import SCHEMA, is_own
 from memtui.engine.core.errors import MemtuiError, UsageError
+from memtui.engine.core.private_file import make_private_folder
 from memtui.engine.core.text import one_line
 
 if TYPE_CHECKING:
@@ -226,7 +227,7 @@ class CaptureCaseBook:
         )
         beside = self.path.with_name(f".{self.path.name}.{os.getpid()}.new")
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_private_folder(self.path.parent)
             with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
                 file.write(text)
             beside.replace(self.path)

@@ -6,10 +6,10 @@ import contextlib
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from time import monotonic
+from time import monotonic, time
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.access import scope_of
@@ -21,7 +21,8 @@ from memtui.engine.capture.recipes.pro.reflection import ErrorSignal, Reflected
 from memtui.engine.changes.write_access import ProcessLock
 from memtui.engine.clients.calls import Call, CallJournal, asked_of, masked
 from memtui.engine.core.errors import RefusedError, UsageError
-from memtui.engine.core.private_file import write_private
+from memtui.engine.core.private_file import make_private_folder, write_private
+from memtui.engine.core.secrets import MARK, mask
 from memtui.engine.core.text import unbroken
 from memtui.engine.documents.store_documents import consult_for
 
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
 
 
 KEPT = "hooks.json"
+
+WORDS_KEPT_S = 3600.0
+"""So long at most the last words of a channel lie in that file, masked; at the end of a session they are removed."""
 
 _HOOKS = {"session_start": "agent:bootstrap", "tool_end": "after_tool_call"}
 
@@ -210,7 +214,7 @@ def play(
         ids, chars = played["injected"], len(text)
     elif written:
         count = 0
-        for step in _steps(event, chat is not None):
+        for step in _steps(_without_secrets(event), chat is not None):
             played = live.step(step)
             count += played["writes"]
             ids += played["added"]
@@ -230,6 +234,10 @@ def play(
     if event.name == "pre_compaction":
         day = datetime.fromtimestamp(engine.now_ms / 1000).astimezone().date()
         answer["flush"] = {**asdict(flush_due(event.given)), "file": f"memory/{day.isoformat()}.md"}
+    if event.name in ("agent_end", "session_end", "session_reset"):
+        live.injected.messages.clear()
+    if event.name == "session_end":
+        live.injected.pending.pop(event.session, None)
     if written and kept is not None:
         try:
             write_kept(kept, live, before)
@@ -255,6 +263,22 @@ def play(
             )
         )
     return answer
+
+
+def _without_secrets(event: Event) -> Event:
+    """The event without the lines of its messages that tell a secret: no way of storing may store one."""
+    inner = {key: _told(value) for key, value in event.inner.items()}
+    return replace(event, messages=[_told(each) for each in event.messages], inner=inner)
+
+
+def _told(value: Any) -> Any:
+    """What was said, without the lines that tell a secret; everything else as it is."""
+    if isinstance(value, str):
+        masked, count = mask(value)
+        return "\n".join(line for line in masked.split("\n") if MARK not in line) if count else value
+    if isinstance(value, Mapping):
+        return {key: _told(item) for key, item in value.items()}
+    return [_told(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _steps(event: Event, can_reflect: bool) -> Iterator[dict[str, Any]]:
@@ -310,6 +334,7 @@ def read_kept(path: Path, live: Live) -> dict[str, Any]:
     """
     try:
         given = json.loads(path.read_text(encoding="utf-8"))
+        old = time() - path.stat().st_mtime > WORDS_KEPT_S
         queues = Queues(**given["queues"])
         for turns in (queues.recent, queues.deferred):
             for key, each in turns.items():
@@ -325,6 +350,10 @@ def read_kept(path: Path, live: Live) -> dict[str, Any]:
         reminders = {str(each) for each in given.get("reminders", ())}
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return _state(live)
+    if old:
+        injected.messages = {}
+        for pending in injected.pending.values():
+            pending.answer = ""
     injected.prompts = {}  # the same words in a later prompt are a new prompt: each process is called once for one
     live.queues, live.injected, live.reflected, live.reminders = queues, injected, reflected, reminders
     return _state(live)
@@ -339,8 +368,19 @@ def _state(live: Live) -> dict[str, Any]:
         "reflected": reflected,
         "reminders": sorted(live.reminders),
     }
+    state["injected"] = {**asdict(live.injected), "prompts": {}}  # the same words later are a new prompt
     held: dict[str, Any] = json.loads(json.dumps(state))
-    return held
+    veiled: dict[str, Any] = _veiled(held)
+    return veiled
+
+
+def _veiled(value: Any) -> Any:
+    """The state with the secrets in its texts masked: it lies in a file between two events."""
+    if isinstance(value, str):
+        return mask(value)[0]
+    if isinstance(value, dict):
+        return {key: _veiled(item) for key, item in value.items()}
+    return [_veiled(item) for item in value] if isinstance(value, list) else value
 
 
 def together(before: Any, ours: Any, theirs: Any) -> Any:
@@ -366,7 +406,7 @@ def write_kept(path: Path, live: Live, before: Mapping[str, Any]) -> None:
 
     `before` is what `read_kept` gave: what another event has written since stays.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_private_folder(path.parent)
     state = _state(live)
     with ProcessLock(path.with_suffix(".lock")):
         with contextlib.suppress(OSError, ValueError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
@@ -56,7 +57,8 @@ class Recorder:
 def record(path: Path, request: CaptureRequest, trace: CaptureTrace, seen: Recorder) -> None:
     """Add a recording to a file, one JSON line each. Raises MemtuiError when it cannot be written."""
     try:
-        with path.open("a", encoding="utf-8") as file:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)  # what was said is in it
+        with os.fdopen(handle, "a", encoding="utf-8") as file:
             file.write(json.dumps(recorded(request, trace, seen), ensure_ascii=False) + "\n")
     except OSError as error:
         raise MemtuiError(

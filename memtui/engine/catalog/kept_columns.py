@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from memtui.engine.core.private_file import make_private_folder
 from memtui.engine.store.manifests import FRAGMENT_BITS
 from memtui.engine.store.snapshot import BATCH
 from memtui.engine.store.vector_matrix import ADDRESS
@@ -168,7 +169,7 @@ def _keeping(
     writing = path.with_suffix(f".{os.getpid()}")
     writer = None
     try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_private_folder(path.parent)
         writing.touch(mode=0o600)
     except OSError:  # no room or no right to keep anything: the list does not depend on it
         yield from batches

@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
+from memtui.engine.core.private_file import make_private_folder
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -74,7 +76,7 @@ class BlobStore:
             db.execute("INSERT OR REPLACE INTO images VALUES (?, ?, ?)", (entry, side, data))
             return
         path = self._path(entry, side)
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_private_folder(path.parent)
         try:
             with os.fdopen(os.open(path, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "wb") as file:
                 if callable(data):

@@ -24,6 +24,7 @@ from memtui.engine.changes.version_tags import (
     write_tags,
 )
 from memtui.engine.core.errors import MemtuiError, RefusedError, UsageError
+from memtui.engine.core.private_file import make_private_folder
 from memtui.engine.core.text import counted
 from memtui.engine.metadata.read import parse_object
 from memtui.engine.store import sql
@@ -179,7 +180,7 @@ def write_receipt(folder: Path, receipt: Mapping[str, Any], kind: str = "forget"
     """Write the receipt into `folder`; its name has its `kind`, the entry and the time."""
     path = folder / f"{kind}-{receipt['entry'] or 'traces'}-{receipt['time_ms']}.json"
     try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_private_folder(folder)
         handle = os.open(path, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600)
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             json.dump(receipt, file, indent=2)

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Protocol
 from weakref import WeakValueDictionary
 
-from memtui.engine.core.errors import MemtuiError
+from memtui.engine.core.errors import MemtuiError, RefusedError
+from memtui.engine.core.private_file import make_private_folder
 
 LAYOUT = 1
 
@@ -133,7 +134,7 @@ class _Shared:
     def connection(self) -> sqlite3.Connection:
         """The open file; made when it is not there."""
         if not self.is_open():
-            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_private_folder(self.path.parent)
             with _OPENING:
                 self._make()
                 db = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False, timeout=30)
@@ -163,6 +164,11 @@ class _Shared:
 
     def _make(self) -> None:
         """An empty file that only its owner may read, unless there is one: that is left to SQLite alone."""
+        if self.path.is_symlink() and not self.path.exists():
+            raise RefusedError(
+                f"{self.path} is a link to what is not there.",
+                fix="Remove the link: a journal is made in its place, and never where somebody's link points.",
+            )
         with contextlib.suppress(FileExistsError):
             os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 
 from memtui.engine.changes.owner_lock import FileLock
 from memtui.engine.core.errors import RefusedError
+from memtui.engine.core.private_file import make_private_folder, open_private
 
 if TYPE_CHECKING:
     from memtui.engine.changes.object_lock import ObjectLock
@@ -66,8 +67,8 @@ class ProcessLock:
     def take(self) -> bool:
         """Take it if it is free; whether it is ours now."""
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            handle = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
+            make_private_folder(self._path.parent)
+            handle = open_private(self._path, os.O_RDWR | os.O_CREAT)
         except OSError as error:
             raise RefusedError(
                 f"The journal's folder {self._path.parent} cannot be written: {error.strerror or error}.",

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Literal
 
+from memtui.engine.core.private_file import make_private_folder
 from memtui.engine.core.secrets import mask
 
 KEPT = "calls.jsonl"
@@ -132,7 +133,7 @@ class CallJournal:
         told = {name: value for name, value in asdict(call).items() if value not in (None, "", (), 0)}
         line = json.dumps({"time_ms": 0, "ids": (), "ms": 0.0, **told})
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            make_private_folder(self.path.parent)
             file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
             try:
                 end = os.fstat(file).st_size

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from memtui.engine.core.errors import UsageError
-from memtui.engine.core.private_file import write_private
+from memtui.engine.core.private_file import make_private_folder, write_private
 
 PREFIX = "memtui_"
 
@@ -135,7 +135,7 @@ class ClientRegister:
 
     @contextmanager
     def _changing(self) -> Iterator[dict[str, Client]]:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+        make_private_folder(self.path.parent)
         with self.path.with_name(f".{self.path.name}.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             self._seen = None

@@ -16,6 +16,7 @@ from typing import Any
 from memtui.engine.configuration.file import REMOVED, Configuration, open_config
 from memtui.engine.configuration.plans import SettingChange
 from memtui.engine.core.errors import MemtuiError, RefusedError
+from memtui.engine.core.private_file import make_private_folder
 
 _RECORDS = "configuration.jsonl"
 
@@ -243,7 +244,7 @@ def _reverse(config: Configuration, record: ConfigRecord, now_ms: int) -> list[W
 
 
 def _append(state: Path, record: Mapping[str, Any]) -> None:
-    state.mkdir(parents=True, exist_ok=True)
+    make_private_folder(state)
     with (state / _RECORDS).open("a", encoding="utf-8") as file:
         file.write(json.dumps(record) + "\n")
         file.flush()

@@ -1,4 +1,4 @@
-"""A small file of memtui's own, read by its owner alone and written whole or not at all."""
+"""Files and folders of memtui's own, read by their owner alone; small ones are written whole or not at all."""
 
 from __future__ import annotations
 
@@ -12,13 +12,44 @@ _LEFT_S = 60.0
 """So old, what a killed program has left beside a file is nobody's any more."""
 
 
+def make_private_folder(folder: Path) -> None:
+    """Make a folder and those above it that are missing, each for its owner alone (0700). Raises OSError.
+
+    One that is there keeps its rights: it may be shared on purpose.
+    """
+    missing: list[Path] = []
+    while not folder.is_dir():
+        missing.append(folder)
+        if folder.parent == folder:
+            break
+        folder = folder.parent
+    for each in reversed(missing):
+        each.mkdir(mode=0o700, exist_ok=True)
+
+
+def open_private(path: Path, flags: int) -> int:
+    """A descriptor of a file for its owner alone (0600); one that lay open to others is closed to them.
+
+    A symbolic link is not followed, for what it points to is another's: OSError, as for what cannot be opened.
+    """
+    handle = os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o600)
+    with suppress(OSError):
+        os.chmod(handle if os.chmod in os.supports_fd else path, 0o600)
+    return handle
+
+
+def make_private_file(path: Path) -> None:
+    """Make an empty file where there is none, or close the one that is there to others. OSError for a link."""
+    os.close(open_private(path, os.O_RDWR | os.O_CREAT))
+
+
 def write_private(path: Path, text: str) -> None:
     """Put `text`, as UTF-8, into the place of `path`, with its folder (0700) where there is none; the file is 0600.
 
     What stood there stays when this fails, and no half is left beside. Raises OSError, which names `path`.
     """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_private_folder(path.parent)
         _sweep(path)
         handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:100]}.", suffix=".new")
         try:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from memtui.engine.core.content_rules import instruction_like
 from memtui.engine.core.errors import MemtuiError, UsageError
+from memtui.engine.core.private_file import make_private_file, make_private_folder
 from memtui.engine.documents.sessions import session_entry
 from memtui.engine.recall.recipes.memory_core.keywords import keywords
 from memtui.engine.recall.recipes.memory_core.ranking import (
@@ -144,7 +145,14 @@ class DocumentHits:
 
 def open_database(database: Path, tables: str) -> sqlite3.Connection:
     """The database in a file that can always be made again, with its tables. MemtuiError for one that is none."""
-    database.parent.mkdir(parents=True, exist_ok=True)
+    make_private_folder(database.parent)
+    try:
+        make_private_file(database)
+    except OSError as error:
+        raise MemtuiError(
+            f"{database} cannot be used: {error.strerror or error}.",
+            fix="Make its folder writable, or remove a link.",
+        ) from None
     try:
         found = sqlite3.connect(database)
         found.executescript(tables)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.core.errors import MemtuiError, UsageError
+from memtui.engine.core.private_file import make_private_file, make_private_folder
 from memtui.engine.core.text import clean
 from memtui.engine.documents.cold_lane import (
     BLOCK,
@@ -117,8 +118,9 @@ def copy_lane(engine: Engine, target: Path) -> bool:
     place = lane_file(engine)
     if place is None or not place.is_file():
         return False
-    target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    make_private_folder(target.parent)
     try:
+        make_private_file(target)
         with closing(sqlite3.connect(place)) as here, closing(sqlite3.connect(target)) as there:
             here.backup(there)
     except sqlite3.DatabaseError as error:

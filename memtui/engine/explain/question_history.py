@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.core.errors import MemtuiError
+from memtui.engine.core.private_file import make_private_folder
 from memtui.engine.core.secrets import mask
 from memtui.engine.recall.request import UNSET, RecallRequest
 
@@ -150,7 +151,7 @@ class History:
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            make_private_folder(self.path.parent)
             fresh = not self.path.exists()
             db = sqlite3.connect(self.path, timeout=10)
             try:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from memtui.engine.core.errors import UsageError
 from memtui.engine.core.named_file import real_place, written_whole
+from memtui.engine.core.secrets import mask
 from memtui.engine.explain.radar import find_disagreements
 from memtui.engine.recall.request import UNSET, RecallRequest
 from memtui.engine.recall.trace import Candidate, StageSummary, Step
@@ -240,8 +241,13 @@ def _request(given: Mapping[str, Any]) -> RecallRequest:
 # Receipts as files: written whole or not at all, and read back.
 
 
-def save_receipt(document: Mapping[str, Any], path: Path) -> Path:
-    """Write a receipt (readable by its owner only) and say where; UsageError when that cannot be done."""
+def save_receipt(document: Mapping[str, Any], path: Path, *, show_secrets: bool = False) -> Path:
+    """Write a receipt (readable by its owner only) and say where; UsageError when that cannot be done.
+
+    A receipt is made to be shared: secrets in its texts are masked unless they are to be shown.
+    """
+    if not show_secrets:
+        document = _masked(document)
     path = path.expanduser()
     text = json.dumps(document, ensure_ascii=False, indent=1) + "\n"
     try:
@@ -253,6 +259,15 @@ def save_receipt(document: Mapping[str, Any], path: Path) -> Path:
             fix="Name a file in a folder of yours.",
         ) from None
     return path
+
+
+def _masked(value: Any) -> Any:
+    """A document with the secrets in its texts masked, keys and numbers as they are."""
+    if isinstance(value, str):
+        return mask(value)[0]
+    if isinstance(value, Mapping):
+        return {key: _masked(item) for key, item in value.items()}
+    return [_masked(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def open_receipt(path: Path) -> Receipt:

@@ -15,7 +15,7 @@ from memtui.engine.core.content_rules import instruction_like, noise_rule
 from memtui.engine.core.errors import MemtuiError
 from memtui.engine.core.memory import TIERS
 from memtui.engine.core.private_file import write_private
-from memtui.engine.core.secrets import find_secrets
+from memtui.engine.core.secrets import find_secrets, mask
 from memtui.engine.core.text import counted, day, days_between, one_line
 from memtui.engine.lifecycle.crossings import Forecast
 from memtui.engine.lifecycle.population import Floats, Mask, MemoryTraits, Places, PopulationEvidence
@@ -325,7 +325,7 @@ def _card(memory: Memory, place: int, witness: ReviewEvidence) -> ReviewCard:
         exposure,
         1 - prod(1 - reason.doubt for reason in reasons),
         reasons,
-        title=one_line(memory.text[:400]),
+        title=one_line(mask(memory.text[:1200])[0][:400]),
         tier=TIERS[witness.traits.tier[place]],
         scope=memory.scope,
     )

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from memtui.engine.core.errors import MemtuiError
+from memtui.engine.core.private_file import write_private
 from memtui.engine.core.progress import CancelToken
 from memtui.engine.core.text import time_span
 from memtui.engine.providers import codex
@@ -195,8 +196,7 @@ class HourBudget:
         if self.path is None:
             return
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            self.path.write_text(json.dumps(self._taken), "utf-8")
+            write_private(self.path, json.dumps(self._taken))
         except OSError:
             return  # a budget that cannot be kept still holds for this run
 

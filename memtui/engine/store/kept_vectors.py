@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from memtui.engine.core.private_file import make_private_folder
 from memtui.engine.store.manifests import FRAGMENT_BITS
 from memtui.engine.store.vector_matrix import VectorMatrix
 
@@ -102,7 +103,7 @@ class KeptVectors:
         size = matrix.units.nbytes + 20 * len(matrix.addresses)
         writing = self.file.with_suffix(f".{os.getpid()}-{threading.get_ident()}")
         try:
-            self.file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_private_folder(self.file.parent)
             if size > MOST_BYTES or shutil.disk_usage(self.file.parent).free < _FREE * size:
                 return
             writing.touch(mode=0o600)

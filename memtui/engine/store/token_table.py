@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.core.errors import MemtuiError
+from memtui.engine.core.private_file import make_private_folder
 from memtui.engine.store import sql
 from memtui.engine.store.compact import shrink
 from memtui.engine.store.lancedb_import import import_lancedb
@@ -192,7 +193,7 @@ def create_token_table(
     import numpy as np
 
     lancedb = import_lancedb()
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    make_private_folder(folder)
     table = lancedb.connect(str(folder)).create_table(TABLE, _as_arrow({}), mode="overwrite")
     (folder / PROJECTION).unlink(missing_ok=True)
     if projection is not None:

@@ -10,6 +10,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 from memtui.engine.core.errors import MemtuiError
+from memtui.engine.core.private_file import make_private_folder
 
 _ASKED = 1_000
 """Keys in one query."""
@@ -32,7 +33,7 @@ class AnswerCache:
     def put(self, answers: Mapping[bytes, bytes]) -> None:
         """Keep answers, on the disk when this returns. Raises MemtuiError when there is no room."""
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_private_folder(self.path.parent)
             os.close(os.open(self.path, os.O_CREAT | os.O_WRONLY, 0o600))
         except OSError as error:
             raise self._unkept(error.strerror or str(error)) from error

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.core.errors import RefusedError
+from memtui.engine.core.private_file import make_private_folder
 from memtui.engine.core.progress import CancelToken, OnProgress
 
 if TYPE_CHECKING:
@@ -387,7 +388,7 @@ def keep_pasted(engine: Engine, text: str) -> Path:
 
     data = text.encode("utf-8", "surrogatepass")
     path = _own_folder(engine) / f"pasted-{blake2b(data, digest_size=6).hexdigest()}.txt"
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_private_folder(path.parent)
     path.touch(0o600)
     path.write_bytes(data)
     return path

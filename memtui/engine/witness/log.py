@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memtui.engine.core.errors import MemtuiError
+from memtui.engine.core.private_file import make_private_folder
 from memtui.engine.core.progress import CancelToken, OnProgress
 from memtui.engine.witness.injections import InjectionHistory, InjectionMark, read_injections
 
@@ -82,7 +83,7 @@ class InjectionLog:
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            make_private_folder(self.path.parent)
             fresh = not self.path.exists()
             with closing(sqlite3.connect(self.path, timeout=10)) as db:
                 if fresh:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from memtui.engine.core.errors import Cancelled, MemtuiError, RefusedError
+from memtui.engine.core.private_file import make_private_folder
 from memtui.engine.transfer.importing.request import ImportRequest
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ class UnfinishedRuns:
         value = {key: each for key, each in asdict(run).items() if key != "name"}
         text = json.dumps({**value, "pid": os.getpid()}, ensure_ascii=False)
         try:
-            self._folder.mkdir(parents=True, exist_ok=True)
+            make_private_folder(self._folder)
             handle, part = tempfile.mkstemp(dir=self._folder, suffix=".part")
             with os.fdopen(handle, "w", encoding="utf-8", errors="surrogateescape") as file:
                 file.write(text)

@@ -58,6 +58,12 @@ class ReembedJob:
 
         return estimate(self.store, new, self.engine.timer, ask=ask, cancel=cancel)
 
+    def sends(self, new: Embedder) -> bool:
+        """Whether a rehearsal with `new` sends texts or questions to a service: to that of either model."""
+        from memtui.engine.transfer.importing.embedding_cost import is_offline
+
+        return not (is_offline(new) and is_offline(self.engine.configured_embedder))
+
     def rehearse(
         self,
         new: Embedder,

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from memtui.engine.cases.runner import DEFAULT_K, CaseReport, CaseSetup, compare, run_cases
 from memtui.engine.changes.recall_effect import effect_of, of_cases, once_each
 from memtui.engine.core.errors import MemtuiError, UsageError
+from memtui.engine.core.private_file import make_private_folder
 from memtui.engine.core.progress import CancelToken, OnProgress
 from memtui.engine.providers.static_embedder import BUNDLED
 from memtui.engine.transfer.make_store import create_table, open_like
@@ -98,7 +99,7 @@ def rehearse(
             "There are no cases to rehearse with, and nothing was asked yet.",
             fix='Add some with: memtui cases add "..." --expect ID.',
         )
-    work.mkdir(parents=True, exist_ok=True)
+    make_private_folder(work)
     folder = Path(tempfile.mkdtemp(prefix="rehearsal-", dir=work))
     try:
         rows = _sampled(store, cases, sample, folder / "old")
