@@ -323,6 +323,9 @@ def _print(found: Examination) -> None:
 
     if found.error:
         warning(found.error)
+    if found.host is not None and found.host["version"]:
+        known = "" if found.host["known"] else ", a version that memtui does not know"
+        print_text(f"host: {found.host['name']} {found.host['version']}{known}")
     for words, findings in grouped(found.findings):
         print_text(words)
         for each in findings:

@@ -14,6 +14,7 @@ from memtui.engine.dialects.base import Capabilities
 
 if TYPE_CHECKING:
     from memtui.engine.access.policy import ScopePolicy
+    from memtui.engine.alive import Aliveness
     from memtui.engine.catalog.catalog import Catalog
     from memtui.engine.catalog.ids import PackedIds
     from memtui.engine.core.errors import DamagedStoreError, MemtuiError
@@ -93,7 +94,7 @@ class HealthFinding:
 
     @property
     def kind(self) -> str:
-        """D1 to D40."""
+        """D1 to D47."""
         return self.check.kind
 
     @property
@@ -191,6 +192,13 @@ class Patient:
     def uses_l2(self) -> bool:
         """Whether the store's own program compares vectors by distance, so that their length matters."""
         return self.can.compares_l2
+
+    @cached_property
+    def alive(self) -> Aliveness:
+        """Whether the agents' memory works, of every agent of this environment."""
+        from memtui.engine.alive import check_alive
+
+        return check_alive(self.environ, self.cwd, now_ms=self.now_ms)
 
     @property
     def table_folder(self) -> Path | None:

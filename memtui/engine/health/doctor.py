@@ -41,6 +41,8 @@ class Examination:
     unlooked: tuple[Unlooked, ...] = ()
     error: str = ""
     """Why the table cannot be opened; empty when it can."""
+    host: Mapping[str, Any] | None = None
+    """Name and version of the host that uses the store, and whether memtui knows it; None where none is configured."""
 
     @property
     def grave(self) -> bool:
@@ -61,6 +63,7 @@ class Examination:
             "fine": [each.kind for each in self.fine],
             "not_checked": [{"kind": each.kind, "why": each.why} for each in self.unlooked],
             "error": self.error or None,
+            "host": dict(self.host) if self.host is not None else None,
         }
 
 
@@ -116,7 +119,16 @@ def examine(
             fine.remove(check)
             found(HealthFinding(check, seen))
     stopped = "" if patient.error is None else str(patient.error)
-    return Examination(worst_first(findings), tuple(fine), tuple(unlooked), stopped)
+    return Examination(worst_first(findings), tuple(fine), tuple(unlooked), stopped, host_of(patient, chosen))
+
+
+def host_of(patient: Patient, chosen: Collection[Check]) -> Mapping[str, Any] | None:
+    """The host that uses the store, where a check that asks for it was made."""
+    asked = any(check.kind == "D41" for check in chosen)
+    if not asked or patient.found is None or not patient.found.configured:
+        return None
+    alive = patient.alive
+    return {"name": alive.host_name, "version": alive.host_version, "known": alive.host_known}
 
 
 def nothing_to_look_at(error: MemtuiError) -> Examination:
@@ -126,7 +138,7 @@ def nothing_to_look_at(error: MemtuiError) -> Examination:
 
 
 def _without_table(check: Check) -> bool:
-    return check.kind in ("D29", "D34", "D35", "D36", "D37", "D38")
+    return check.kind in ("D29", "D34", "D35", "D36", "D37", "D38") or int(check.kind[1:]) > 40
 
 
 def worst_first(findings: Sequence[HealthFinding]) -> tuple[HealthFinding, ...]:

@@ -21,7 +21,7 @@ from memtui.tui.layout import FOUR_COLUMNS, Arrangement, Box, home, home_columns
 from memtui.tui.messages import RunFailed, RunFinished, ShowInBrowse
 from memtui.tui.no_store import of_session
 from memtui.tui.paint.numbers import full, short, so_far
-from memtui.tui.screens.home import injections
+from memtui.tui.screens.home import alive_line, injections
 from memtui.tui.screens.home.link_list import LinkList, LinkRow
 from memtui.tui.screens.home.view import (
     ENTRIES,
@@ -47,6 +47,7 @@ from memtui.tui.widgets.state_panel import StatePanel
 
 if TYPE_CHECKING:
     from memtui.engine import CancelToken, Engine, Memory, StoreInfo
+    from memtui.engine.alive import Aliveness
     from memtui.engine.catalog import Stats
     from memtui.engine.witness import InjectionEconomy
 
@@ -75,7 +76,7 @@ _WHERE = {
 }
 """Where more of it is."""
 
-_PANEL = {"book": "cases", "later": "cases"}
+_PANEL = {"book": "cases", "later": "cases", "alive": "attention"}
 """Where what a call answers is shown, if not in the panel of its name."""
 
 NEWEST_ROWS = 40
@@ -100,7 +101,7 @@ class HomeScreen(BaseScreen):
     """The first screen: panels of counts, or what to do when there is no store."""
 
     MODE = "home"
-    BESIDE = frozenset(("injections", "cases", "journal", "book", "later"))
+    BESIDE = frozenset(("alive", "injections", "cases", "journal", "book", "later"))
     CSS_PATH = "home.tcss"
     BINDINGS: ClassVar[list[BindingType]] = bindings("home")
 
@@ -151,6 +152,7 @@ class HomeScreen(BaseScreen):
         self._newest_memories: Sequence[Memory] = ()
         self._lately = Lately()
         self._economy: InjectionEconomy | None = None
+        self._alive: Aliveness | None = None
         self._revision = -1
         self._asked_again = (-1, 0)
 
@@ -169,6 +171,10 @@ class HomeScreen(BaseScreen):
             self.runner.start("newest", lambda token, report: _newest(engine, token))
             self._read_lately()
             self._economy = None
+            self._alive = None
+            if engine.found is not None and engine.found.configured:
+                now_ms = host(self).now_ms()
+                self.runner.start("alive", lambda token, report: alive_line.read(engine, now_ms, token))
             if engine.environ:
                 self.runner.start("injections", lambda token, report: injections.read(engine, token))
         for links in self.query(LinkList):
@@ -246,6 +252,9 @@ class HomeScreen(BaseScreen):
         elif message.slot == "injections":
             self._economy = message.value
             self.query_one(LayoutContainer).rearrange()
+        elif message.slot == "alive":
+            self._alive = message.value
+            self.query_one(LayoutContainer).rearrange()
         elif message.slot == "journal":
             self._lately = replace(self._lately, entries=message.value)
         elif message.slot == "cases":
@@ -262,6 +271,7 @@ class HomeScreen(BaseScreen):
     def _read_failed(self, message: RunFailed) -> None:
         message.stop()
         if self.runner.done(message) and message.slot not in (
+            "alive",
             "injections",
             "later",
         ):  # Audit says what cannot be read
@@ -286,7 +296,12 @@ class HomeScreen(BaseScreen):
 
     def _attention(self, width: int, height: int) -> list[LinkRow]:
         info, stats = self._known()
-        return attention_rows(info, stats, width, height, host(self).glyphs) if info is not None else []
+        app = host(self)
+        if info is None:
+            return []
+        alive = alive_line.alive_rows(self._alive, width, app.glyphs, app.keys)
+        rows = attention_rows(info, stats, width, max(1, height - len(alive)), app.glyphs)
+        return [*alive, *rows] if height > 1 or not alive else alive
 
     def _tiers(self, width: int, height: int) -> list[LinkRow]:
         stats = self._known()[1]

@@ -1,0 +1,78 @@
+"""The parts of an agent's memory that do nothing, or did nothing for a while: one check for each part."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from memtui.engine.core.text import one_line
+from memtui.engine.health.check import Check, Patient, Seen
+
+if TYPE_CHECKING:
+    from memtui.engine.alive import AgentMemory, Cause, MemoryPart
+
+
+def _of_store(patient: Patient) -> list[AgentMemory]:
+    """The agents whose memories are in the store that is looked at; none where no configuration names it."""
+    if patient.found is None or not patient.found.configured or patient.folder is None:
+        return []
+    place = os.path.realpath(patient.folder)
+    return [
+        memory for memory in patient.alive.agents if memory.store and os.path.realpath(memory.store) == place
+    ]
+
+
+def _looks_at(part: str) -> Callable[[Patient], Seen | None]:
+    def look(patient: Patient) -> Seen | None:
+        found = [
+            (memory, each)
+            for memory in _of_store(patient)
+            for each in memory.parts
+            if each.part == part and each.state in ("dead", "weak")
+        ]
+        return _seen(found) if found else None
+
+    return look
+
+
+def _seen(found: list[tuple[AgentMemory, MemoryPart]]) -> Seen:
+    found = sorted(found, key=lambda item: item[1].state != "dead")
+    part = found[0][1]
+    causes: list[tuple[str, Cause]] = [(agent.agent, cause) for agent, each in found for cause in each.causes]
+    gravest = part.causes[0]
+    agents = list(dict.fromkeys(agent.agent for agent, each in found if each.state == part.state))
+    return Seen(
+        f"{part.part} of {', '.join(map(one_line, agents))} is {part.state}, {gravest.code}: {gravest.sentence}",
+        len(agents),
+        files=tuple(dict.fromkeys(item.file for _, cause in causes for item in cause.evidence)),
+        severity="S2" if part.state == "dead" else "S3",
+        evidence=tuple(
+            dict.fromkeys(
+                f"{cause.code}: {cause.sentence} {item.key}"
+                for _, cause in causes
+                for item in cause.evidence[:1]
+            )
+        ),
+        remedy=gravest.fix,
+        detail={"causes": list(dict.fromkeys(cause.code for _, cause in causes)), "agents": agents},
+    )
+
+
+_PARTS = (
+    ("recall", "recall alive", "the agent answers without its memories"),
+    ("capture", "capture alive", "nothing new is remembered"),
+    ("tools", "memory tools alive", "the agent cannot search or store on its own"),
+    ("embedding", "embedding alive", "no text becomes a vector: nothing is found or stored"),
+    ("index", "index in order", "search misses what is stored"),
+    ("workspace", "workspace in place", "the agent reads and writes elsewhere than before"),
+    ("dreaming", "dreaming works", "nothing is promoted by itself"),
+)
+
+CHECKS = tuple(
+    Check(
+        f"D{number}", title, "facts", "S2", "wrong", effect, "see: memtui alive", _looks_at(part),
+        how="restart", safe=None, reversible=None, back="memtui config undo", price="a restart of the gateway",
+    )
+    for number, (part, title, effect) in enumerate(_PARTS, 41)
+)  # fmt: skip

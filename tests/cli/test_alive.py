@@ -1,0 +1,78 @@
+"""`memtui alive` and what doctor says of the same: exit codes, the document, one edit with its undo."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memtui.cli.main import run
+
+EXITS = {
+    "lancedb": 0, "core": 0, "pro": 0, "sessions": 4, "broken-no-conversation": 1, "broken-no-injection": 1,
+    "broken-slot-core": 1, "broken-plugin-missing": 1, "broken-dims": 1, "broken-pro-no-conversation": 1,
+}  # fmt: skip
+
+
+@pytest.fixture
+def at(
+    shared: Path, unpack: Callable[[Path], Path], monkeypatch: pytest.MonkeyPatch
+) -> Callable[[str], Path]:
+    def go(name: str) -> Path:
+        home = unpack(shared / "fixtures" / "openclaw" / f"{name}.tar.gz")
+        monkeypatch.setenv("HOME", str(home))
+        monkeypatch.setenv("XDG_STATE_HOME", str(home.parent / "state"))
+        monkeypatch.chdir(home)
+        return home
+
+    return go
+
+
+@pytest.mark.parametrize("name", EXITS)
+def test_the_verdict_is_the_exit_code(
+    name: str, at: Callable[[str], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    at(name)
+    assert run(["alive", "--json"]) == EXITS[name]
+    told = json.loads(capsys.readouterr().out)
+    assert told["verdict"] == {0: "alive", 1: "dead", 4: "unknown"}[EXITS[name]]
+    assert told["host"] == {"name": "OpenClaw", "version": "2026.9.6", "known": True}
+    assert run(["alive", "--all"]) == EXITS[name]
+    words = capsys.readouterr().out
+    assert words.startswith(told["verdict"])
+    for agent in told["agents"]:
+        for part in agent["parts"]:
+            assert all(code in words for code in part["causes"])
+
+
+def test_an_edit_is_shown_then_written_then_taken_back(
+    at: Callable[[str], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = at("broken-no-conversation") / ".openclaw" / "openclaw.json"
+    before = file.read_bytes()
+    assert run(["alive", "--fix", "A1"]) == 0
+    assert "allowConversationAccess" in capsys.readouterr().out
+    assert file.read_bytes() == before
+    assert run(["alive", "--fix", "A1", "--yes"]) == 0
+    assert run(["alive"]) == 0
+    assert run(["config", "undo", "--yes"]) == 0
+    assert file.read_bytes() == before
+    assert run(["alive", "--fix", "B9"]) == 2
+
+
+def test_the_doctor_says_the_same_of_the_store(
+    at: Callable[[str], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, kinds in (
+        ("broken-no-conversation", {"D41", "D42"}),
+        ("broken-dims", {"D41", "D42", "D44"}),
+        ("pro", {"D41", "D43"}),
+        ("external-edit", {"D41"}),
+    ):
+        at(name)
+        run(["doctor", "--json"])
+        told = json.loads(capsys.readouterr().out)
+        assert {each["kind"] for each in told["findings"] if int(each["kind"][1:]) > 40} == kinds
+        assert told["host"] == {"name": "OpenClaw", "version": "2026.9.6", "known": True}
