@@ -9,6 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
 import pytest
 
 from memtui.engine.catalog.build import build_catalog
@@ -20,6 +22,8 @@ from memtui.engine.catalog.views import find_one, make_view, page_of
 from memtui.engine.core.errors import Cancelled, UsageError
 from memtui.engine.core.memory import Memory
 from memtui.engine.core.progress import CancelToken
+from memtui.engine.dialects.base import unusable
+from memtui.engine.health.vector_pass import VectorTally
 from memtui.engine.query.errors import FilterError, NotReadyError
 from memtui.engine.store.open import open_store
 from memtui.engine.store.table import Store
@@ -179,6 +183,17 @@ def test_facts_that_need_the_table(tmp_path: Path) -> None:
     assert set(world.ids("is:zero-vector")) == {uuid(1), uuid(2)}
     assert set(world.ids("has:vector")) == {uuid(0), uuid(3)}
     assert set(world.ids("is:noise")) == {uuid(2)}
+
+
+def test_a_list_and_the_doctor_count_the_same_vectors_as_unusable() -> None:
+    nan, inf = float("nan"), float("inf")
+    bad: list[Any] = [None, [0.0, 0.0], [nan, 1.0], [1.0, inf], [-inf, nan], [None, 1.0], [1e-9, 0.0]]
+    vectors = pa.array([*bad, [1.0, 0.0], [0.0, -1.0], [1e30, 1e30]], pa.list_(pa.float32(), 2))
+    assert unusable(vectors).tolist() == [True] * len(bad) + [False] * 3
+    tally = VectorTally(2)
+    tally.take_column(vectors, np.arange(len(vectors), dtype=np.uint64))
+    seen = tally.done()
+    assert sorted([*seen.null, *seen.not_finite, *seen.zero]) == list(range(len(bad)))
 
 
 def test_finding_one(peer: World) -> None:

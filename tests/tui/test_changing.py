@@ -258,7 +258,9 @@ async def test_a_locked_store_is_edited_staged_and_unlocked_once(tmp_path):
         assert "Unlock store" in text
         assert "unlock and apply 1 change" in text
         assert "no configuration here names this store" in text
-        assert "gateway runs" in text or "cannot be listed" in text  # whichever this machine has beside the tests
+        assert (
+            "gateway runs" in text or "cannot be listed" in text
+        )  # whichever this machine has beside the tests
         rows = app.screen.query_one(UnlockRows)
         await until(pilot, lambda: rows.size.height == rows.virtual_size.height + 1)  # as high as its facts
         await press(pilot, "escape")  # back to the preview, where it can be staged

@@ -208,14 +208,26 @@ def _vector_states(column: Any) -> list[str]:
 
 
 def unusable(vectors: Any) -> Any:
-    """Which rows of an Arrow array of vectors are NULL or all zero: bool [n]."""
+    """Which rows of an Arrow array of vectors are NULL, all zero, or hold what is no finite number: bool [n].
+
+    The same rows that the doctor's checks of vectors count, with `ZERO_NORM` as their bound.
+    """
     import numpy as np
 
     null = vectors.is_null().to_numpy(zero_copy_only=False)
     if null.any():
         vectors = vectors.fill_null([0.0] * vectors.type.list_size)
-    flat = vectors.flatten().to_numpy(zero_copy_only=False)
-    return ~np.any(flat.reshape(len(vectors), vectors.type.list_size), axis=1)
+    flat = vectors.flatten().to_numpy(zero_copy_only=False)  # a number that is absent becomes NaN
+    numbers = flat.reshape(len(vectors), vectors.type.list_size)
+    whole = np.isfinite(numbers).all(axis=1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        wide = numbers.astype(np.float32, copy=False)
+        norms = np.sqrt(np.einsum("ij,ij->i", wide, wide))
+    return ~whole | (norms < ZERO_NORM)
+
+
+ZERO_NORM = 1e-6
+"""A vector shorter than this points nowhere."""
 
 
 def is_vector(kind: pa.DataType) -> bool:

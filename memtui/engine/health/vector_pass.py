@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memtui.engine.core.progress import CancelToken, OnProgress, Progress
+from memtui.engine.dialects.base import ZERO_NORM
 
 if TYPE_CHECKING:
     from memtui.engine.store.table import Store
@@ -18,9 +19,6 @@ BATCH_BYTES = 32 << 20
 
 BLOCK_BYTES = 1 << 20
 """Worked through while it is in the processor's cache: the pass costs little more than reading."""
-
-ZERO = 1e-6
-"""Shorter vectors are found by no meaning."""
 
 OFF_UNIT = 1e-3
 
@@ -138,7 +136,7 @@ class VectorTally:
             finite |= np.isfinite(block).all(axis=1)  # a square may overflow where the number does not
             self.not_finite.append(row_ids[~finite])
         norms = np.sqrt(squares)
-        zero = finite & (norms < ZERO)
+        zero = finite & (norms < ZERO_NORM)
         good = finite & ~zero
         if zero.any():
             self.zero.append(row_ids[zero])
