@@ -578,3 +578,20 @@ def test_what_is_left_out_of_an_index_reaches_the_plan(tmp_path: Path) -> None:
     assert plan.counts["new"] == 1
     assert any("it has no file" in each["why"] for each in plan.as_json()["rejected"])
     plan.close()
+
+
+def test_a_table_in_the_first_data_format_is_listed(tmp_path: Path) -> None:
+    import lancedb
+
+    engine = opened(
+        own_store(tmp_path / "store", [memory(1, "The kiln."), memory(2, "The lid.")]), tmp_path / "state"
+    )
+    old = tmp_path / "old"
+    rows = engine.store.table.to_arrow()
+    legacy = {"new_table_data_storage_version": "legacy"}
+    lancedb.connect(str(old), storage_options=legacy).create_table(engine.store.table.name, rows)
+    read = opened(old, tmp_path / "state")
+    read.load_catalog()
+    read.load_metadata()
+    ids = [f"00000000-0000-4000-8000-{number:012x}" for number in (2, 1)]
+    assert [each.raw_text for each in read.memories(ids).values()] == ["The lid.", "The kiln."]

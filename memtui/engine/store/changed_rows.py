@@ -11,6 +11,7 @@ from memtui.engine.core.progress import CancelToken, OnProgress, Progress
 from memtui.engine.store.errors import explained
 from memtui.engine.store.manifests import FRAGMENT_BITS, VersionManifest, read_manifests
 from memtui.engine.store.snapshot import WINDOW
+from memtui.engine.store.taken_rows import rows_of_ids
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -108,7 +109,7 @@ def _taken(store: Store, group: _Group, names: list[str]) -> Iterator[WrittenRow
     births = {number: (version, time_ms) for number, _, version, time_ms in group.fragments}
     for window in _windows(group):
         with explained(store.where):
-            rows = pin.table.take_row_ids(window).select(names).with_row_id().to_arrow()
+            rows = rows_of_ids(pin.table, np.asarray(window, dtype=np.uint64), names)
         places = rows.column("_rowid").to_numpy() >> np.uint64(FRAGMENT_BITS)
         for number in dict.fromkeys(places.tolist()):
             version, time_ms = births[int(number)]

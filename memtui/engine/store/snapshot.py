@@ -14,6 +14,7 @@ from memtui.engine.dialects.base import is_vector
 from memtui.engine.store import sql
 from memtui.engine.store.errors import explained
 from memtui.engine.store.index_status import FtsStatus, fts_status, refining, vector_index_rows
+from memtui.engine.store.taken_rows import rows_of_ids
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -250,8 +251,7 @@ class Snapshot:
 
         wanted = np.asarray(row_ids, dtype=np.uint64)
         with explained(self.where):
-            query = self.table.take_row_ids(np.unique(wanted).tolist())
-            found = query.select(list(columns)).with_row_id().to_arrow()
+            found = rows_of_ids(self.table, np.unique(wanted), columns)
         if not found.num_rows and wanted.size:
             raise MemtuiError(
                 f"The rows of version {self.version} of {self.where} can no longer be read.",
