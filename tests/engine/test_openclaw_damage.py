@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import random
 import shutil
 import sqlite3
+import subprocess
+import sys
+import time
+import tracemalloc
 from contextlib import closing
 from pathlib import Path
 
@@ -13,6 +18,7 @@ import pytest
 from memtui.engine import MemtuiError
 from memtui.engine.capture import read_session
 from memtui.engine.witness import find_sessions, list_sessions, replay_session
+from memtui.engine.witness.replay import read_turns
 from tests.conftest import tree_hash
 from tests.engine.openclaw_homes import unpack_home
 
@@ -218,3 +224,118 @@ def test_bytes_that_are_damaged_give_a_sentence(whole: Path, tmp_path: Path) -> 
         before = tree_hash(home)
         assert all(look(home))
         assert tree_hash(home) == before
+
+
+HOST = """
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+db.execute("PRAGMA journal_mode = WAL")
+db.execute("PRAGMA wal_autocheckpoint = 0")
+db.execute("UPDATE session_windows SET session_key = 'agent:main:moved' WHERE session_key = 'agent:main:lamps'")
+db.commit()
+db.execute("BEGIN IMMEDIATE")  # it is about to write again
+print("ready", flush=True)
+sys.stdin.readline()
+db.execute("UPDATE session_windows SET session_key = 'agent:main:again' WHERE session_key = 'agent:main:moved'")
+db.commit()
+print("written", flush=True)
+sys.stdin.readline()
+"""
+
+
+@pytest.mark.parametrize("left", ["running", "killed", "copied without its shared memory"])
+def test_beside_a_running_host_its_log_counts_and_not_a_byte_changes(
+    whole: Path, tmp_path: Path, left: str
+) -> None:
+    home, database = damaged(whole, tmp_path)
+    host = subprocess.Popen(
+        [sys.executable, "-c", HOST, str(database)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert host.stdin is not None
+    assert host.stdout is not None
+    try:
+        assert host.stdout.readline() == "ready\n"
+        if left != "running":
+            host.kill()
+            host.wait()
+        shared = database.with_name(database.name + "-shm")
+        if left.startswith("copied"):
+            shared.unlink()
+        before = tree_hash(home)
+        keys = {file.key for file in find_sessions({"HOME": str(home)}, home)}
+        assert "agent:main:moved" in keys
+        assert "agent:main:lamps" not in keys
+        assert all("holds no message" in sentence for sentence in look(home))
+        assert tree_hash(home) == before
+        if left == "running":  # nothing that was read stands in its way
+            host.stdin.write("\n")
+            host.stdin.flush()
+            assert host.stdout.readline() == "written\n"
+    finally:
+        host.kill()
+        host.wait()
+
+
+def test_a_list_reads_no_texts_and_holds_no_database_in_memory(whole: Path, tmp_path: Path) -> None:
+    """Thousands of sessions: a part of the time that reading each takes, whatever the recorder has kept of them."""
+    home, database = damaged(whole, tmp_path)
+    with closing(sqlite3.connect(database)) as db:
+        many_sessions(db, 1_000, recorded=60_000)
+    environ = {"HOME": str(home)}
+    files = find_sessions(environ, home)
+    assert len(files) > 1_000
+    tracemalloc.start()
+    began = time.process_time()
+    listed = list_sessions(environ, home)
+    took = time.process_time() - began
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert sum(each.turns == 2 == each.evident for each in listed) >= 1_000
+    assert peak < database.stat().st_size / 6
+    began = time.process_time()
+    for file in files[:100]:
+        read_turns(file, environ)
+    assert took < (time.process_time() - began) * len(files) / 100 / 2
+
+
+def many_sessions(db: sqlite3.Connection, count: int, recorded: int) -> None:
+    """Add sessions of two turns, with `recorded` bytes of the recorder for each turn."""
+    db.execute("PRAGMA synchronous = 0")
+    for number in range(count):
+        session, now = f"s{number:06d}", 1_795_000_000_000 + number * 60_000
+        db.execute(
+            "INSERT INTO session_windows (session_id, session_key, created_at, updated_at) VALUES (?, ?, ?, ?)",
+            (session, f"agent:main:dashboard:{session}", now, now),
+        )
+        above = None
+        for turn in range(2):
+            run = f"run-{number}-{turn}"
+            asked = {"role": "user", "content": f"Question {turn}", "timestamp": now + turn}
+            asked["idempotencyKey"] = f"{run}:user"
+            said = {"role": "assistant", "content": "Noted.", "__openclaw": {"runId": run}}
+            for place, message in enumerate((asked, said)):
+                at = turn * 2 + place
+                event = {"type": "message", "id": f"{session}-{at}", "parentId": above, "message": message}
+                above = event["id"]
+                text = json.dumps(event, separators=(",", ":"))
+                db.execute(
+                    f"INSERT INTO {EVENTS} (session_id, seq, event_json, created_at) VALUES (?, ?, ?, ?)",
+                    (session, at, text, now),
+                )
+                db.execute(
+                    "INSERT INTO session_transcript_active_events (session_id, active_position, event_seq,"
+                    " message_position, context_eligible) VALUES (?, ?, ?, ?, 1)",
+                    (session, at, at, at),
+                )
+            data = {"prompt": f"Question {turn}", "systemPrompt": "x" * recorded}
+            prompt = {"type": "prompt.submitted", "runId": run, "data": data}
+            db.execute(
+                f"INSERT INTO {RECORDED} (session_id, seq, run_id, event_json, created_at) VALUES (?, ?, ?, ?, ?)",
+                (session, turn, run, json.dumps(prompt), now),
+            )
+        db.execute(
+            "INSERT INTO session_transcript_index_state (session_id, indexed_seq, needs_rebuild, active_event_count,"
+            " active_message_count, updated_at) VALUES (?, 3, 0, 4, 4, ?)",
+            (session, now),
+        )
+    db.commit()
