@@ -31,18 +31,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Replay, print."""
+    from memtui.engine.alive import explain_silence
     from memtui.engine.witness import replay_session
 
+    environ, engine = agents_environ(args.store), store_or_none(args)
     replayed = replay_session(
         args.session,
-        agents_environ(args.store),
+        environ,
         Path.cwd(),
-        engine=store_or_none(args),
+        engine=engine,
         only=args.turn,
         again="now" if args.now else "as-of" if args.as_of else "",
     )
     if args.turn is not None and not replayed.turns:
         raise UsageError(f"The session has no turn {args.turn}.", fix="Replay it without --turn to see them.")
+    explain_silence(replayed, environ, Path.cwd(), engine)
     if args.json:
         print_json(replayed.as_json())
         return 0

@@ -182,3 +182,46 @@ def test_a_session_is_captured_out_of_its_database(home: RecordedHome) -> None:
         assert [message.said.strip() for message in said] == [turn.turn.question for turn in replayed.turns]
         assert {message.role for message in conversation.messages} <= {"user", "assistant", "toolResult"}
         assert (conversation.session, conversation.warnings) == (file.id, ())
+
+
+REASONS = {
+    "prompt shorter than 5": "shorter than 5 characters",
+    "the table is empty": "held no memory yet",
+    "the store is empty": "held no memory yet",
+    "rows belong to agent main": "no memory of agent scout",
+    "scout owns no rows": "no memory of agent scout",
+    "hooks.allowConversationAccess is not set": "hooks.allowConversationAccess is unset",
+    "hooks.allowPromptInjection is false": "hooks.allowPromptInjection is false",
+    "plugins.slots.memory is not set": "memory slot is unset",
+    "log: Config warnings: plugins.entries.memory-lancedb: plugin disabled": "memory slot is unset",
+    "the plugin is not installed": "is not installed",
+    "adaptive gate": "adaptive gate",
+    "no memory plugin": 'plugins.slots.memory is "none"',
+}
+"""What the recording's author says of a silent turn, and what tells it here."""
+
+
+def test_a_silent_turn_says_why(home: RecordedHome) -> None:
+    from memtui.engine.alive import explain_silence
+
+    before = tree_hash(home.path)
+    engine = home.engine()
+    said: list[tuple[str, str, str]] = []
+    for file in find_sessions(home.environ, home.path):
+        replayed = replay_session(file.id, home.environ, home.path, engine=engine)
+        explain_silence(replayed, home.environ, home.path, engine)
+        said += [(file.id, turn.turn.question, turn.turn.why) for turn in replayed.turns]
+    for turn in home.expected["turns"]:
+        why = turn["why_silent"]
+        [told] = [
+            here
+            for session, question, here in said
+            if same_question(question, turn["question"]) and turn.get("sessionId") in (None, session)
+        ]
+        if not turn["silent"]:
+            assert not told.startswith("nothing was injected:")
+        elif why is not None:
+            logged = why.removeprefix("log: ")[:40]
+            wanted = next((here for there, here in REASONS.items() if why.startswith(there)), logged)
+            assert wanted in told, (turn["n"], why)
+    assert tree_hash(home.path) == before

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         Note,
     )
     from memtui.engine.alive.revive import Revival, plan_revival
+    from memtui.engine.alive.silence import explain_silence
     from memtui.engine.alive.trial import try_services
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "Note",
     "Revival",
     "check_alive",
+    "explain_silence",
     "plan_revival",
     "try_services",
 ]
@@ -46,6 +48,7 @@ __getattr__ = lazy_names(
         "Note": "memtui.engine.alive.model",
         "Revival": "memtui.engine.alive.revive",
         "check_alive": "memtui.engine.alive.check",
+        "explain_silence": "memtui.engine.alive.silence",
         "plan_revival": "memtui.engine.alive.revive",
         "try_services": "memtui.engine.alive.trial",
     },

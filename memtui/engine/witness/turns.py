@@ -60,6 +60,8 @@ class Turn:
     """Whether these messages are all earlier ones: the host may have changed since."""
     run: str = ""
     """The host's run that answered it, where it says."""
+    prompt_ms: int = 0
+    """When its prompt was submitted, where the recorder kept that."""
     machine: str = ""
     """What began it when no person did: heartbeat, cron, subagent, ..."""
     sender: Sender | None = None
@@ -158,6 +160,7 @@ def turns_of(record: SessionRecord) -> list[Turn]:
         prompt = joined.get(at)
         turn = Turn(0, entry.time_ms, entry.id, prefix.question, "none", run=runs.get(id(entry), ""))
         turn.machine, turn.sender = entry.machine or _asked_by(record, entry), entry.sender
+        turn.prompt_ms = prompt.time_ms if prompt is not None else 0
         if at in held:
             _take(turn, prefix, inside)
         elif prompt is not None and prompt.prompt is not None:

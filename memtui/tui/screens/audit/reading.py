@@ -39,9 +39,11 @@ MOST_TEXTS = 400
 
 def read_turns(engine: Engine, session: str, cancel: CancelToken) -> tuple[ReplayedSession, dict[str, str]]:
     """One session, turn by turn; with the words, as they are now, of its memories and of what replaced them."""
+    from memtui.engine.alive import explain_silence
     from memtui.engine.witness import replay_session
 
     found = replay_session(session, engine.environ, Path.cwd(), engine=engine, cancel=cancel)
+    explain_silence(found, engine.environ, Path.cwd(), engine)
     injected = [each for turn in found.turns for each in turn.memories or ()]
     ids = dict.fromkeys(id for each in injected for id in (each.id, each.superseded_by) if id)
     return found, {id: each.text for id, each in engine.memories(list(ids)[:MOST_TEXTS]).items()}
