@@ -583,13 +583,12 @@ def test_what_is_left_out_of_an_index_reaches_the_plan(tmp_path: Path) -> None:
 def test_a_table_in_the_first_data_format_is_listed(tmp_path: Path) -> None:
     import lancedb
 
-    engine = opened(
-        own_store(tmp_path / "store", [memory(1, "The kiln."), memory(2, "The lid.")]), tmp_path / "state"
-    )
+    new = own_store(tmp_path / "store", [memory(1, "The kiln."), memory(2, "The lid.")])
+    (name,) = (each.stem for each in new.iterdir() if each.suffix == ".lance")
+    rows = lancedb.connect(str(new)).open_table(name).to_arrow()
     old = tmp_path / "old"
-    rows = engine.store.table.to_arrow()
     legacy = {"new_table_data_storage_version": "legacy"}
-    lancedb.connect(str(old), storage_options=legacy).create_table(engine.store.table.name, rows)
+    lancedb.connect(str(old), storage_options=legacy).create_table(name, rows)
     read = opened(old, tmp_path / "state")
     read.load_catalog()
     read.load_metadata()
