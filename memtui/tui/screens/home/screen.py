@@ -172,11 +172,11 @@ class HomeScreen(BaseScreen):
             self._read_lately()
             self._economy = None
             self._alive = None
-            if engine.found is not None and engine.found.configured:
-                now_ms = host(self).now_ms()
-                self.runner.start("alive", lambda token, report: alive_line.read(engine, now_ms, token))
             if engine.environ:
                 self.runner.start("injections", lambda token, report: injections.read(engine, token))
+            if engine.environ and engine.found is not None and engine.found.configured:
+                now_ms = host(self).now_ms()
+                self.runner.start("alive", lambda token, report: alive_line.read(engine, now_ms, token))
         for links in self.query(LinkList):
             links.rebuild()
         self._headlines(session)
