@@ -63,10 +63,19 @@ def _turn(turn: ReplayedTurn) -> list[str]:
     )
 
     told = turn.evidence if turn.evidence != "none" else "not recorded"
-    lines = [f"{turn.turn.n}  {moment(turn.turn.time_ms)}  {told}", f"   {mask(turn.turn.question)[0]}"]
+    sender = f"  {turn.turn.sender.name or turn.turn.sender.id}" if turn.turn.sender is not None else ""
+    lines = [
+        f"{turn.turn.n}  {moment(turn.turn.time_ms)}  {told}{sender}",
+        f"   {mask(turn.turn.question)[0]}",
+    ]
     if turn.turn.why:
         lines.append(f"   {turn.turn.why}")
     lines += [f"   ! {each}" for each in turn.turn.warnings]
+    for other in (*turn.turn.active, *turn.turn.intents):
+        lines.append(f"     {mask(other.text)[0]}  ({other.source})")
+    for tool in turn.turn.tools:
+        named = ", ".join((*(each[:8] for each in tool.ids), *tool.sources)) or "no memory"
+        lines.append(f"   {tool.name} {mask(tool.query)[0]}: {'refused' if tool.failed else named}")
     for memory in turn.memories or ():
         lines.append(f"     {mask(memory.line or memory.text)[0]}")
         lines.append(f"       {_fate(memory)}")

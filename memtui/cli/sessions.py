@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ from memtui.cli.open_store import open_for, wall_clock
 from memtui.cli.output import print_json, print_table, print_text, warning
 from memtui.cli.show import moment
 from memtui.demo_store import agents_environ
-from memtui.engine import MemtuiError
+from memtui.engine import MemtuiError, counted
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
@@ -39,9 +40,9 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json({"schema": "memtui.sessions.v1", "sessions": [each.as_json() for each in found]})
         return 0
-    for each in found:
-        for sentence in each.warnings:
-            warning(f"{each.file.id}: {sentence}")
+    for sentence, count in Counter(sentence for each in found for sentence in each.warnings).items():
+        named = next(each.file.id for each in found if sentence in each.warnings)
+        warning(f"{named if count == 1 else counted(count, 'session')}: {sentence}")
     if not found:
         print_text(
             "No session files here." + (" Another agent or day may have some." if args.agent or since else "")

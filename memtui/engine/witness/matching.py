@@ -14,10 +14,11 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal
 
 from memtui.engine.core.errors import MemtuiError
+from memtui.engine.dialects.base import OWNER
 from memtui.engine.explain.prompt_block import HARD_CUT, sanitised
 from memtui.engine.metadata.read import Metadata, coerce_timestamp, normalise
 from memtui.engine.store import sql
-from memtui.engine.witness.prompt_block import BlockLine
+from memtui.engine.witness.prompt_block import BlockLine, escaped
 
 if TYPE_CHECKING:
     from memtui.engine.core.progress import CancelToken
@@ -42,6 +43,9 @@ RELATED = " Related: "
 _CAPS = (80, 180, HARD_CUT, 540)
 """Lengths at which the plugin cuts a line by its own settings: a text of one of them may go on."""
 
+_LEAST_CUT = 100
+"""The shortest length at which the built-in program can be set to cut (recallMaxChars)."""
+
 _WORD = re.compile(r"[^\W_]{2,}")
 
 ALIKE = 0.6
@@ -58,6 +62,8 @@ class RowState:
     meta: Metadata
     timestamp_ms: int
     version: int
+    owner: str = ""
+    """The agent that the row belongs to, in stores where rows have one."""
 
     @property
     def day(self) -> str:
@@ -71,6 +77,8 @@ class RowState:
 
     def likeness(self, line: BlockLine) -> int:
         """How the row's text answers the line's: 2 word for word, 1 the line may be cut off it, 0 not at all."""
+        if line.escaped:
+            return self._likeness_escaped(line.escaped)
         best = 0
         for content in dict.fromkeys((self.meta.l0_abstract, self.text)):
             whole = sanitised(content)
@@ -82,8 +90,17 @@ class RowState:
                 best = 2
         return best
 
+    def _likeness_escaped(self, written: str) -> int:
+        """The same for the built-in program, which changes nothing of a text but its entities, and cuts behind them."""
+        whole = escaped(self.text)
+        if written in (whole, whole.strip(), whole.split("\n", 1)[0]):
+            return 2
+        return (2 if len(written) >= _LEAST_CUT else 1) if written and whole.startswith(written) else 0
+
     def full(self, line: BlockLine) -> str:
         """The content that the line was cut from."""
+        if line.escaped:
+            return self.text
         contents = [sanitised(content) for content in (self.meta.l0_abstract, self.text)]
         return next((each for each in contents if each.startswith(line.text)), contents[0])
 
@@ -150,9 +167,11 @@ class Matcher:
     _read: dict[tuple[int, str | None, str], list[RowState]] = field(default_factory=dict)
     _written: list[RowState] | None = None
     _by_id: dict[str, RowState | None] = field(default_factory=dict)
+    _agent: str = ""
 
-    def match(self, line: BlockLine) -> Injected:
-        """The memory of a line, and what became of it."""
+    def match(self, line: BlockLine, agent: str = "") -> Injected:
+        """The memory of a line, and what became of it. Of several rows that say the same, those of `agent` count."""
+        self._agent = agent
         if line.id:
             return replace(self.state_of(line.id, None), line=line.line, text=line.text, scope=line.scope)
         partly: list[RowState] = []
@@ -269,7 +288,7 @@ class Matcher:
         return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
     def _judged(self, line: BlockLine, rows: list[RowState]) -> Injected:
-        rows = _narrowed(line, rows)
+        rows = _narrowed(line, rows, self._agent)
         ids = _ids(rows)
         if len(ids) > 1:
             return Injected(line.line, None, "ambiguous", line.text, line.scope, candidates=ids)
@@ -280,7 +299,7 @@ class Matcher:
         for row in rows:
             if row.id not in newest or row.version > newest[row.id].version:
                 newest[row.id] = row
-        rows = _narrowed(line, list(newest.values()))
+        rows = _narrowed(line, list(newest.values()), self._agent)
         if len(rows) > 1:
             return Injected(line.line, None, "ambiguous", line.text, line.scope, candidates=_ids(rows))
         then = rows[0]
@@ -418,7 +437,8 @@ def use_in(answer: str, text: str, question: str) -> float | None:
 def _columns(dialect: Dialect) -> list[str]:
     each = dialect.columns
     names = (each.text, each.scope, each.category, each.timestamp, each.created, each.metadata)
-    return list(dict.fromkeys(name for name in (each.id, *names) if name))
+    owner = OWNER if OWNER in dialect.labels else None
+    return list(dict.fromkeys(name for name in (each.id, *names, owner) if name))
 
 
 def _states(rows: Any, dialect: Dialect, version: int, now_ms: int) -> list[RowState]:
@@ -432,14 +452,16 @@ def _states(rows: Any, dialect: Dialect, version: int, now_ms: int) -> list[RowS
         return columns[name] if name in columns else [None] * count
 
     out = []
-    for row_id, text, scope, category, stamp, created, metadata in zip(
+    owners = columns.get(OWNER, [None] * count)
+    for row_id, text, scope, category, stamp, created, metadata, owner in zip(
         *(column(each) for each in ("id", "text", "scope", "category", "timestamp", "created", "metadata")),
+        owners,
         strict=True,
     ):
         time_ms = coerce_timestamp(stamp) or coerce_timestamp(created)
         shown = text if isinstance(text, str) else ""
         meta = normalise(metadata, text=shown, category=category, timestamp_ms=time_ms, now_ms=now_ms)
-        out.append(RowState(str(row_id), shown, scope, meta, time_ms, version))
+        out.append(RowState(str(row_id), shown, scope, meta, time_ms, version, str(owner or "")))
     return out
 
 
@@ -457,9 +479,10 @@ def _on_day(column: str | None, day: str) -> str | None:
     return f"({name} >= {start} AND {name} < {end}) OR ({name} >= {start // 1000} AND {name} < {end // 1000})"
 
 
-def _narrowed(line: BlockLine, rows: list[RowState]) -> list[RowState]:
-    """Of several rows those that the line's day, source and tier speak for, where they speak for any."""
+def _narrowed(line: BlockLine, rows: list[RowState], agent: str) -> list[RowState]:
+    """Of several rows those that the agent, the line's day, source and tier speak for, where they speak for any."""
     tests: tuple[Callable[[RowState], bool], ...] = (
+        lambda row: not agent or not row.owner or row.owner == agent,
         lambda row: row.day == line.day,
         lambda row: not line.source or row.meta.source == line.source,
         lambda row: not line.tier or row.meta.tier[:1].upper() == line.tier,

@@ -64,6 +64,8 @@ class BlockLine:
     """Only tool results name ids."""
     last: bool = False
     """Whether it is the last line, which the budget may have cut."""
+    escaped: str = ""
+    """The text as the built-in program wrote it, with its entities; empty in other programs' lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +176,7 @@ def block_lines(block: str) -> tuple[str, tuple[BlockLine, ...]]:
         elif (match := _TOOL_LINE.fullmatch(line)) is not None:
             found.append(BlockLine(line, match["text"], match["category"], match["scope"], id=match["id"]))
         elif (match := _BUILTIN_LINE.fullmatch(line)) is not None:
-            found.append(BlockLine(line, _unescaped(match["text"]), match["category"]))
+            found.append(BlockLine(line, _unescaped(match["text"]), match["category"], escaped=match["text"]))
     if found:
         found[-1] = replace(found[-1], last=True)
     return (mode[1] if mode else ""), tuple(found)
@@ -208,6 +210,14 @@ def _intent_lines(body: str) -> tuple[OtherLine, ...]:
 
 def _numbered(body: str) -> tuple[str, ...]:
     return tuple(match[1] for line in body.split("\n") if (match := _NUMBERED.fullmatch(line)))
+
+
+def escaped(text: str) -> str:
+    """A text as the built-in program writes it into a line."""
+    for entity, char in reversed(_ENTITIES):
+        if entity != "&apos;":
+            text = text.replace(char, entity)
+    return text
 
 
 def _unescaped(text: str) -> str:

@@ -170,7 +170,7 @@ def replay_turns(
             turn.why = _FOREIGN
             out.append(ReplayedTurn(turn, "none", None))
         elif evidence_of(turn, event) != "store" and turn.evidence != "none":
-            memories = _from_lines(turn, matcher)
+            memories = _from_lines(turn, matcher, file.agent)
             agrees = None
             if event is not None:
                 agrees = {each.id for each in memories} == set(event.ids)
@@ -217,11 +217,11 @@ def join_events(turns: Sequence[Turn], events: Sequence[InjectionEvent]) -> dict
     return out
 
 
-def _from_lines(turn: Turn, matcher: Matcher | None) -> list[Injected]:
+def _from_lines(turn: Turn, matcher: Matcher | None, agent: str) -> list[Injected]:
     out = []
     for place, line in enumerate(turn.lines, 1):
         found = (
-            matcher.match(line)
+            matcher.match(line, agent)
             if matcher is not None
             else Injected(line.line, line.id or None, "unknown", line.text, line.scope)
         )

@@ -189,7 +189,7 @@ def turn(state: AuditState, width: int, look: Look) -> list[Row]:
     asked = (state.session, chosen.turn.n) in state.asked
     if chosen.memories is None:
         rows += [line(""), line(" not recorded what was injected", "bold $stale")]
-    elif not chosen.memories:
+    elif not chosen.memories and not chosen.turn.active and not chosen.turn.intents:
         rows += [line(""), line(" nothing was injected", "$foreground")]
     else:
         far = "since then   today" if asked else "since then"
@@ -198,11 +198,24 @@ def turn(state: AuditState, width: int, look: Look) -> list[Row]:
         for at, memory in enumerate(chosen.memories):
             rows.append(_memory(at, memory, state, width, look, asked))
         rows += notes
+    for name, others in (("active memory", chosen.turn.active), ("standing intent", chosen.turn.intents)):
+        rows += [
+            fact(name, f"{shown_text(other.text, state)}   {other.source}", width, revealed=state.revealed)
+            for other in others
+        ]
+    if chosen.turn.sender is not None:
+        rows.append(fact("asked by", one_line(chosen.turn.sender.name or chosen.turn.sender.id), width))
     for tool in chosen.turn.tools:
+        given = (
+            counted(len(tool.ids), "memory", "memories")
+            if tool.ids or not tool.sources
+            else ", ".join(tool.sources)
+        )
+        words = f" “{shown_text(tool.query, state)}”" if tool.query else ""
         rows.append(
             fact(
                 "tool",
-                f"{tool.name} “{shown_text(tool.query, state)}” gave {counted(len(tool.ids), 'memory', 'memories')}",
+                f"{tool.name}{words}: {'refused' if tool.failed else one_line(given)}",
                 width,
                 revealed=state.revealed,
             )
