@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -74,6 +75,37 @@ def test_a_full_disk_under_the_journal_changes_nothing(small_disk: Path, tmp_pat
     assert version_of(tmp_path / "db") == version
     (small_disk / "ballast").unlink()
     assert changes.apply(engine, changes.plan_edit(engine, ids[:50], {"scope": "agent:main"})).changed == 50
+
+
+@pytest.mark.slow
+def test_whenever_the_disk_of_the_journal_is_full_what_is_said_is_true(
+    small_disk: Path, tmp_path: Path
+) -> None:
+    ids = filled(tmp_path / "db", 60)
+    engine = store_of(tmp_path / "db", small_disk / "state")
+    changes.apply(engine, changes.plan_edit(engine, ids[:1], {"importance": 0.123}))
+    seen = set()
+    for n, left in enumerate(range(0, 260_000, 4096)):
+        ballast = small_disk / "ballast"
+        free = os.statvfs(small_disk).f_bavail * 4096
+        ballast.write_bytes(bytes(max(0, free - left)))
+        version = version_of(tmp_path / "db")
+        try:
+            changes.apply(engine, changes.plan_edit(engine, ids, {"importance": 0.2 + n / 1000}))
+            told = "done"
+        except MemtuiError as error:
+            told = str(error)
+        ballast.unlink()
+        changed = version_of(tmp_path / "db") != version
+        if changed:
+            assert told == "done" or "is made" in told or "not known" in told, told
+        else:
+            assert "othing was changed" in told or "not known" in told, told
+        seen.add((changed, told == "done"))
+        for cut in changes.find_interrupted(engine):
+            changes.finish_entry(engine, cut.entry.entry)
+        engine.refresh()
+    assert {(False, False), (True, True)} <= seen
 
 
 def test_a_read_only_folder_is_refused(small_disk: Path, tmp_path: Path) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.changes.applied_state import AppliedState, whereabouts
 from memtui.engine.changes.change_set import ChangeSet, Conflict, Outcome, subject_of
 from memtui.engine.changes.journal import Journal, JournalEntry, RowImages
+from memtui.engine.changes.journal_file import JournalError
 from memtui.engine.changes.materialize import MaterializedRows, bare_rows, materialise, refuse_bare_rows
 from memtui.engine.changes.owner_lock import LockLostError
 from memtui.engine.changes.write_access import LockHold, WriteAccess, WriteGate
@@ -249,21 +251,32 @@ def committed(
     """
     try:
         return commit()
-    except MemtuiError:
+    except MemtuiError as failure:
         # An error does not say that nothing was written: the version may be there and the answer lost on its way.
         try:
             version = writer.newest()
             found = look()
         except MemtuiError:
-            journal.mark(entry, "interrupted")
-            raise
+            with suppress(JournalError):
+                journal.mark(entry, "interrupted")
+            raise _unsure(entry, failure) from failure
         if found is AppliedState.WHOLE:
             return version
         if found is AppliedState.NOTHING:
-            journal.drop(entry)
-        else:
+            with suppress(JournalError):  # it stays as intended: who looks next finds that nothing is there
+                journal.drop(entry)
+            raise
+        with suppress(JournalError):
             journal.mark(entry, "interrupted")
-        raise
+        raise _unsure(entry, failure) from failure
+
+
+def _unsure(entry: int, failure: MemtuiError) -> MemtuiError:
+    return MemtuiError(
+        f"It is not known whether the change of entry {entry} is in the table: {failure.message}",
+        fix="See what is there with: memtui journal.",
+        details=failure.details,
+    )
 
 
 def _settled(

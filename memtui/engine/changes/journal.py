@@ -7,7 +7,7 @@ import json
 import re
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from memtui.engine.changes.blob_store import BlobStore, ImageStore, decode, encode, encode_into, reading
 from memtui.engine.changes.change_set import Change, Op
-from memtui.engine.changes.journal_file import JournalDatabase, JournalFile
+from memtui.engine.changes.journal_file import JournalDatabase, JournalError, JournalFile
 from memtui.engine.core.errors import UsageError
 from memtui.engine.metadata.read import dump_json, loads
 
@@ -85,6 +85,23 @@ class RowImages:
     added: pa.Table | None
 
 
+@contextmanager
+def _meaning(said: str) -> Iterator[None]:
+    """Let a failure of the journal say first what it means for the table."""
+    try:
+        yield
+    except JournalError as error:
+        raise JournalError(error.message, fix=f"{said} {error.fix}", details=error.details) from error
+
+
+def _made(entry: int, version: int | None) -> str:
+    at = "" if version is None else f" (version {version} of the table)"
+    return (
+        f"The change itself is made{at}, but entry {entry} could not be completed: make room, then look at it with"
+        f" memtui journal, and complete it with memtui journal --finish {entry}."
+    )
+
+
 class Journal:
     """The journal of one store, a file of its own; made at the first entry. Safe to use from several threads."""
 
@@ -119,10 +136,15 @@ class Journal:
 
         `count` is how many memories it is about, where they are too many to be listed one by one; `added` or
         `removed` their rows, where they are too many to be held at once. `done` is the version after
-        it, of what is done already.
+        it, of what is done already. Raises JournalError, which says what that means for the table.
         """
         shown = _dump([[each.before, each.after] for each in changes]).encode("ascii")
-        with self._file.writing() as db:
+        said = (
+            "Nothing was changed: without a journal no change is made."
+            if done is None
+            else f"What was to be noted is done: {title}."
+        )
+        with _meaning(said), self._file.writing() as db:
             entry = db.execute(
                 "INSERT INTO entries (time_ms, action, title, state, rows, version_before, version_after,"
                 " undoes, detail) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -144,8 +166,11 @@ class Journal:
     def applied(
         self, entry: int, version_after: int, *, undoes: int | None = None, redone: int | None = None
     ) -> None:
-        """The change is there; `undoes` becomes undone by it, `redone` applied again."""
-        with self._file.writing() as db:
+        """The change is there; `undoes` becomes undone by it, `redone` applied again.
+
+        Raises JournalError, which says that the change is made although that could not be noted.
+        """
+        with _meaning(_made(entry, version_after)), self._file.writing() as db:
             db.execute(
                 "UPDATE entries SET state = 'applied', version_after = ? WHERE entry = ?",
                 (version_after, entry),
@@ -168,8 +193,11 @@ class Journal:
                 db.execute(f"DELETE FROM {table} WHERE entry = ?", (entry,))
 
     def correct(self, entry: int, images: RowImages, left_out: Sequence[str]) -> None:
-        """Another program was faster: other rows were replaced than was thought, and some were left alone."""
-        with self._file.writing() as db:
+        """Another program was faster: other rows were replaced than was thought, and some were left alone.
+
+        Raises JournalError, which says that the change is made although that could not be noted.
+        """
+        with _meaning(_made(entry, None)), self._file.writing() as db:
             for side in SIDES:
                 self._shelf.remove(db, entry, side)
             self._put(db, entry, images)
@@ -304,7 +332,8 @@ class Journal:
 
     def tidy(self) -> None:
         """Fold the write-ahead log into the file: left for after a change, so that no writer waits for it."""
-        self._file.fold()
+        with suppress(JournalError):  # the change is made and noted; the log is folded by the next one
+            self._file.fold()
 
     def close(self) -> None:
         """Close the file."""

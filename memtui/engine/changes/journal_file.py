@@ -104,11 +104,15 @@ class JournalFile:
         try:
             yield
         except (sqlite3.Error, OSError) as error:
-            raise MemtuiError(
+            raise JournalError(
                 f"The journal {self.path} cannot be used: {error}.",
-                fix="Without a journal nothing is changed; make room, or check the rights of its folder.",
+                fix="Make room, or check the rights of its folder.",
                 details=str(error),
             ) from error
+
+
+class JournalError(MemtuiError):
+    """The journal cannot be read or written. Whether the table was changed meanwhile, it does not say."""
 
 
 class _Shared:

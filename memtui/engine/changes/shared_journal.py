@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from memtui.engine.changes.journal import Journal
-from memtui.engine.changes.journal_file import prepare, transaction
+from memtui.engine.changes.journal_file import JournalError, prepare, transaction
 from memtui.engine.core.errors import MemtuiError
 
 if TYPE_CHECKING:
@@ -103,9 +103,9 @@ class _ObjectFile:
         try:
             yield
         except sqlite3.Error as error:
-            raise MemtuiError(
+            raise JournalError(
                 f"The journal beside {self._objects.uri} cannot be used: {error}.",
-                fix="Without a journal nothing is changed.",
+                fix="Check the object storage.",
                 details=str(error),
             ) from error
 
