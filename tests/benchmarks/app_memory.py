@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import resource
 import sys
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from textual.pilot import Pilot
 from memtui.tui.app import MemtuiApp
 from memtui.tui.startup.open_store import opener
 from tests.benchmarks import smooth_keys
+from tests.benchmarks.peak import peak_mb
 from tests.tui.driving import press, type_text
 
 PLACES = ("home", "browse", "lifecycle", "home")
@@ -49,11 +49,6 @@ async def visit(folder: str) -> dict[str, float]:
                 found["paged and filtered, peak"] = peak_mb()
             found[f"{number} {place}"] = psutil.Process().memory_info().rss / 1e6
     return {**found, "peak": peak_mb()}
-
-
-def peak_mb() -> float:
-    """The most resident memory that the process has had."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
 
 
 async def page_and_filter(app: MemtuiApp, pilot: Pilot[None]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import resource
 import statistics
 import sys
 import time
@@ -16,6 +15,7 @@ from memtui.engine.catalog.types import ListQuery
 from memtui.engine.catalog.views import make_view, page_of
 from memtui.engine.store.open import open_store
 from memtui.engine.store.table import Store
+from tests.benchmarks.peak import peak_mb
 
 NOW_MS = 1_788_264_000_000
 PAGE = 50
@@ -87,7 +87,7 @@ def main(folder: str) -> None:
         "catalog": (built - opened) * 1000,
         "metadata": (read - built) * 1000,
         "bare_parse": (parsed - read) * 1000,
-        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        "peak_mb": peak_mb(),
     }
     by_time = [ColumnOrdering(column_name="timestamp", ascending=False)]
     sorted_by_engine = table.search().select(columns).with_row_id(True).order_by(by_time).limit(PAGE)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import resource
 import sys
 import time
 from dataclasses import replace
@@ -18,12 +17,8 @@ from memtui.engine import RecallRequest, changes, transfer
 from memtui.engine.recall.answer import recall
 from memtui.engine.transfer.exporting.request import ExportRequest
 from memtui.engine.transfer.importing.request import ImportRequest
+from tests.benchmarks.peak import peak_mb
 from tests.benchmarks.use_million import QUESTIONS, opened, question_vector, spent
-
-
-def peak_mb() -> float:
-    """The most memory that this process had."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def use_worded(folder: Path, rows: int, dims: int) -> dict[str, Any]:

@@ -7,7 +7,6 @@ processor time in seconds: neighbours on the machine do not count.
 from __future__ import annotations
 
 import json
-import resource
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 
 from memtui.engine import Engine, RecallRequest, open_engine
 from tests.benchmarks.million import NOW_MS
+from tests.benchmarks.peak import peak_mb
 
 QUESTIONS = ("which agent prefers postgres", "what deploys on friday", "mysql for the new service")
 
@@ -114,11 +114,6 @@ def use_doctor(engine: Engine) -> dict[str, Any]:
         found[f"{each} peak_mb"] = peak_mb()
         found[f"{each} unlooked"] = [(one.kind, one.why) for one in seen[0].unlooked]
     return found
-
-
-def peak_mb() -> float:
-    """The most memory that this process had."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def main(folder: str, what: str) -> None:
