@@ -92,7 +92,7 @@ class Turns:
 
     def taken(self) -> dict[str, float]:
         """Percentiles of the turns since the last time, in milliseconds; the idle ones do not count."""
-        turns = sorted(each for each in self.ms if each > 0.05)
+        turns = sorted(each for each in self.ms if each > 0.05) or [0.0]
         self.ms.clear()
         at = {"p50": 0.50, "p95": 0.95, "p99": 0.99}
         found = {name: turns[min(len(turns) - 1, int(part * len(turns)))] for name, part in at.items()}
@@ -161,6 +161,10 @@ async def drive(folder: str, keys: int, *, once: bool = False) -> dict[str, Any]
         start = turns.taken()
         for stop in STOPS:
             await opened(app, turns, stop)
+            async with asyncio.timeout(WAIT_S):
+                while type(app.screen).__name__ != stop.screen:
+                    await asyncio.sleep(0.01)
+            await at_work(app)
             screen = app.screen
             first = turns.taken()
             for key in islice(cycle(stop.keys), keys):
