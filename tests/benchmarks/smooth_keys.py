@@ -134,7 +134,7 @@ async def opened(app: MemtuiApp, turns: Turns, stop: Stop) -> None:
             await at_work(app)
         return
     turns.what = f"{stop.name} opened"
-    app.call_next(app.run_action, f"app.go_{stop.name}")  # by its digit, unless a line is being typed
+    app.call_next(app.run_action, f"app.go('{stop.name}')")  # by its digit, unless a line is being typed
     await rest(app)
     app.screen._on_timer_update()
     await at_work(app)
