@@ -47,7 +47,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--words-only", action="store_true", help="without vectors")
     parser.add_argument(
-        "--sessions", metavar="DIR", help="also search the sessions in a folder, secrets removed"
+        "--sessions",
+        metavar="DIR",
+        help="also search the sessions of an agent: its folder, or that of its sessions; secrets removed",
     )
     parser.add_argument(
         "--cold",
@@ -61,6 +63,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--config", metavar="FILE", help="with --cold: the engine's block docsColdLane")
 
 
+def _held_transcripts(sessions: Path) -> list[tuple[str, str, int]]:
+    """The transcripts in the database of an agent, whose folder, or whose folder of sessions, this is."""
+    from memtui.engine.witness import read_transcripts
+
+    agent = sessions if (sessions / "agent").is_dir() else sessions.parent
+    return list(read_transcripts(agent, agent.name))
+
+
 def run(args: argparse.Namespace) -> int:
     """Take in what changed, search, print."""
     folder = Path(args.folder).expanduser().absolute()
@@ -70,7 +80,8 @@ def run(args: argparse.Namespace) -> int:
     name = sha256(str(folder).encode("utf-8", "surrogatepass")).hexdigest()[:16]
     kind = ("words" if args.words_only else "both") + ("" if sessions is None else "-sessions")
     database = cache_dir() / "documents" / f"{name}-{kind}.sqlite"
-    index = open_index(folder, database, words_only=args.words_only, sessions=sessions)
+    held = [] if sessions is None else _held_transcripts(sessions)
+    index = open_index(folder, database, words_only=args.words_only, sessions=sessions, transcripts=held)
     try:
         sync = index.sync()
         if args.question is None:

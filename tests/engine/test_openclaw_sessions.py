@@ -14,7 +14,7 @@ import pytest
 
 from memtui.engine.witness import find_sessions, list_sessions, replay_session
 from tests.conftest import tree_hash
-from tests.engine.openclaw_homes import NAMES, RecordedHome, unpack_home
+from tests.engine.openclaw_homes import AFTER_MS, NAMES, RecordedHome, unpack_home
 
 
 @pytest.fixture(scope="module", params=NAMES)
@@ -225,3 +225,34 @@ def test_a_silent_turn_says_why(home: RecordedHome) -> None:
             wanted = next((here for there, here in REASONS.items() if why.startswith(there)), logged)
             assert wanted in told, (turn["n"], why)
     assert tree_hash(home.path) == before
+
+
+def test_documents_hold_the_sessions_of_a_database(shared: Path, tmp_path: Path) -> None:
+    """The host's own search quotes a transcript by agent, session and event; so does the index made here."""
+    from memtui.engine.documents import SearchRules, open_index
+    from memtui.engine.documents.sessions import session_entry
+    from memtui.engine.witness import read_transcripts
+
+    home = unpack_home(shared, "core", tmp_path)
+    chunks = home.expected["agents"]["main"]["memory_index"]["chunks"]
+    quoted = [chunk for chunk in chunks if chunk["path"].startswith("sessions/main/8")]
+    (notes := tmp_path / "notes").mkdir()
+    agent = home.path / ".openclaw" / "agents" / "main"
+    index = open_index(
+        notes, tmp_path / "index.sqlite", words_only=True, transcripts=list(read_transcripts(agent, "main"))
+    )
+    assert index.sync().read
+    found = index.search("alarm colour", SearchRules(limit=20, min_score=0.0), now_ms=AFTER_MS).hits
+    assert ("sessions/main/88baa5a8-866e-4825-bb61-dee2163d1493.jsonl", 2) in {
+        (hit.path, hit.start_line) for hit in found
+    }
+    entries = {
+        f"sessions/{name}": session_entry(name, text) for name, text, _ in read_transcripts(agent, "main")
+    }
+    assert quoted
+    for chunk in quoted:  # what the host itself has indexed of them, line by line
+        ours = dict(
+            zip(entries[chunk["path"]].lines, entries[chunk["path"]].content.split("\n"), strict=True)
+        )
+        own = [text for line, text in ours.items() if chunk["start_line"] <= line <= chunk["end_line"]]
+        assert own == chunk["text"].split("\n")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -167,7 +167,12 @@ class MarkdownIndex:
     """The index of one workspace, in one database file. Texts without an embedder are found by words alone."""
 
     def __init__(
-        self, workspace: Path, database: Path, embedder: Embedder | None, sessions: Path | None = None
+        self,
+        workspace: Path,
+        database: Path,
+        embedder: Embedder | None,
+        sessions: Path | None = None,
+        transcripts: Iterable[tuple[str, str, int]] = (),
     ) -> None:
         if not workspace.is_dir():
             raise UsageError(
@@ -176,6 +181,7 @@ class MarkdownIndex:
         if sessions is not None and not sessions.is_dir():
             raise UsageError(f"{sessions} is no folder.", fix="Name the folder of an agent's sessions.")
         self.workspace, self._embedder, self._sessions = workspace, embedder, sessions
+        self._held = transcripts
         self._db = open_database(database, _TABLES)
 
     def close(self) -> None:
@@ -209,15 +215,14 @@ class MarkdownIndex:
                 mtime = path.stat().st_mtime_ns // 1_000_000
                 self._db.execute("INSERT INTO files VALUES (?, ?, ?)", (name, digest, mtime))
                 read += 1
-            for path in self._transcripts(skipped):
-                entry = session_entry(path.name, path.read_text(encoding="utf-8", errors="replace"))
+            for transcript, text, mtime in self._transcripts(skipped):
+                entry = session_entry(transcript, text)
                 seen.add(entry.path)
                 if before.get(entry.path) == entry.hash:
                     unchanged += 1
                     continue
                 self._drop(entry.path)
                 self._take(entry.path, entry.content, model, tokens, overlap, entry.lines)
-                mtime = path.stat().st_mtime_ns // 1_000_000
                 self._db.execute("INSERT INTO files VALUES (?, ?, ?)", (entry.path, entry.hash, mtime))
                 read += 1
             gone = before.keys() - seen
@@ -282,15 +287,17 @@ class MarkdownIndex:
                 continue
             yield path
 
-    def _transcripts(self, skipped: list[str]) -> Iterator[Path]:
-        """The sessions of the agent, where they are wanted."""
+    def _transcripts(self, skipped: list[str]) -> Iterator[tuple[str, str, int]]:
+        """(name, JSON lines, time in ms) of the sessions of the agent, where they are wanted."""
         for path in sorted(self._sessions.glob("*.jsonl")) if self._sessions is not None else ():
             if path.is_symlink() or path.stat().st_size > LARGEST:
                 skipped.append(
                     f"{path.name}: {'a link' if path.is_symlink() else f'more than {LARGEST:,} bytes'}"
                 )
             else:
-                yield path
+                text = path.read_text(encoding="utf-8", errors="replace")
+                yield path.name, text, path.stat().st_mtime_ns // 1_000_000
+        yield from self._held
 
     def _take(
         self,
@@ -364,15 +371,23 @@ class MarkdownIndex:
 
 
 def open_index(
-    workspace: Path, database: Path, *, words_only: bool = False, sessions: Path | None = None
+    workspace: Path,
+    database: Path,
+    *,
+    words_only: bool = False,
+    sessions: Path | None = None,
+    transcripts: Iterable[tuple[str, str, int]] = (),
 ) -> MarkdownIndex:
-    """The index of a workspace with the bundled model's vectors, or without any; `sessions` adds transcripts.
+    """The index of a workspace with the bundled model's vectors, or without any.
+
+    `sessions` adds the transcripts of a folder, `transcripts` those that a database holds, as (name, JSON lines, time
+    in ms).
 
     Raises UsageError for what is no folder.
     """
     from memtui.engine.providers.static_embedder import bundled
 
-    return MarkdownIndex(workspace, database, None if words_only else bundled(), sessions)
+    return MarkdownIndex(workspace, database, None if words_only else bundled(), sessions, transcripts)
 
 
 def _found(row: Sequence[Any]) -> FoundChunk:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from memtui.engine.witness.economy import InjectionEconomy, OftenInjected, read_economy
     from memtui.engine.witness.elsewhere import Likely, likely_about, stays_elsewhere
     from memtui.engine.witness.find import find_sessions
+    from memtui.engine.witness.formats.events import read_transcripts
     from memtui.engine.witness.got import Got, GotIndex, read_got
     from memtui.engine.witness.injections import InjectionEvent, InjectionHistory
     from memtui.engine.witness.leaks import CHANNELS, UNSEEN, Leak, LeakReport, LeakTurn, hunt_leaks
@@ -82,6 +83,7 @@ __all__ = [
     "read_live",
     "read_mend",
     "read_rights",
+    "read_transcripts",
     "replay_session",
     "request_of_turn",
     "rights_under",
@@ -134,6 +136,7 @@ __getattr__ = lazy_names(
         "read_economy": "memtui.engine.witness.economy",
         "read_got": "memtui.engine.witness.got",
         "read_live": "memtui.engine.witness.live",
+        "read_transcripts": "memtui.engine.witness.formats.events",
         "read_rights": "memtui.engine.witness.rights",
         "rights_under": "memtui.engine.witness.rights",
         "replay_session": "memtui.engine.witness.audit",
