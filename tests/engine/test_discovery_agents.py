@@ -181,6 +181,18 @@ def test_recorded_homes_name_their_agents_and_host(
     )
 
 
+def test_edits_beside_todays_memory_lancedb_are_seen_at_once(
+    shared: Path, unpack: Callable[[Path], Path]
+) -> None:
+    home = unpack(shared / "fixtures" / "openclaw" / "external-edit.tar.gz")
+    (store,) = discover({"HOME": str(home)}, cwd=home).stores
+    assert (store.gate.verdict, store.gate.read_consistency_s) == ("ok", 0.0)
+    package = next((home / ".openclaw" / "extensions").glob("*/package.json"))
+    package.write_text(package.read_text().replace("2026.9.4", "2026.6.1"))
+    (store,) = discover({"HOME": str(home)}, cwd=home).stores
+    assert store.gate.verdict == "stop-agent"
+
+
 def test_the_old_list_and_what_the_host_made_of_it_are_the_same_agents(
     shared: Path, unpack: Callable[[Path], Path], tmp_path: Path
 ) -> None:

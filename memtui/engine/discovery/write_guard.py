@@ -16,7 +16,7 @@ from memtui.engine.discovery.agents import agent_entries, workspace_of
 from memtui.engine.discovery.json5_file import UnreadableFileError, read_json5
 from memtui.engine.discovery.openclaw_config import LoadedConfig
 from memtui.engine.discovery.places import user_path
-from memtui.engine.discovery.types import PRO, Lock, Redis, WriteGuard
+from memtui.engine.discovery.types import BUILTIN, PRO, Lock, Redis, WriteGuard
 from memtui.engine.discovery.variables import SecretText, expand_field
 
 DEFAULT_KEY_PREFIX = "memory-lancedb-pro:write-lock"
@@ -149,6 +149,9 @@ def gate_of_builds(
 def gate_of(plugin: str, lock: Lock, block: Mapping[str, Any], manifest: Path | None) -> WriteGuard:
     """Whether another program may edit beside the agent that uses `plugin` with these settings."""
     shown = "" if manifest is None else str(manifest)
+    if plugin == BUILTIN and manifest is not None and _release(manifest) >= FRESH_READS:
+        reason = "memory-lancedb reads the newest version before each operation: the agent sees every edit at once."
+        return WriteGuard("ok", reason, shown, 0.0)
     if plugin != PRO:
         reason = f"{plugin} takes no lock: stop the agent first, or restart it afterwards."
         return WriteGuard("stop-agent", reason, shown)
@@ -171,6 +174,21 @@ def gate_of(plugin: str, lock: Lock, block: Mapping[str, Any], manifest: Path | 
         reason = f"The agent may see an edit up to {seconds:g} s late and could undo it. Stop or restart it."
         return WriteGuard("stop-agent", reason, shown, seconds)
     return WriteGuard("ok", "The agent sees every edit at once; the file lock is taken.", shown, seconds)
+
+
+FRESH_READS = (2026, 8)
+"""First release line of memory-lancedb that reads the newest version before each operation."""
+
+
+def _release(manifest: Path) -> tuple[int, int]:
+    """Year and month of the release line in the package beside a manifest; (0, 0) where it is not told."""
+    try:
+        package = read_json5(manifest.parent / "package.json")
+    except UnreadableFileError:
+        return (0, 0)
+    version = str(package.get("version", "")) if isinstance(package, dict) else ""
+    match = re.match(r"(\d{4})\.(\d{1,2})\.", version)
+    return (0, 0) if match is None else (int(match[1]), int(match[2]))
 
 
 def _consistency(block: Mapping[str, Any]) -> float:
