@@ -49,7 +49,7 @@ def _seen(found: list[tuple[AgentMemory, MemoryPart]]) -> Seen:
         severity="S2" if part.state == "dead" else "S3",
         evidence=tuple(
             dict.fromkeys(
-                f"{cause.code}: {cause.sentence} {item.key}"
+                f"{cause.code}: {'' if cause == gravest else f'{cause.sentence} '}{item.key}"
                 for _, cause in causes
                 for item in cause.evidence[:1]
             )
