@@ -76,3 +76,28 @@ def test_the_doctor_says_the_same_of_the_store(
         told = json.loads(capsys.readouterr().out)
         assert {each["kind"] for each in told["findings"] if int(each["kind"][1:]) > 40} == kinds
         assert told["host"] == {"name": "OpenClaw", "version": "2026.9.6", "known": True}
+
+
+RULES: dict[str, set[str]] = {
+    "lancedb": set(), "core": set(), "pro": set(), "sessions": set(), "broken-no-conversation": {"permission"},
+    "broken-pro-no-conversation": {"permission"}, "broken-slot-core": {"slot"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_the_configuration_is_judged_by_the_plugin_that_owns_the_slot(
+    name: str, at: Callable[[str], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    at(name)
+    assert run(["config", "check", "--json"]) == (1 if RULES[name] else 0)
+    told = json.loads(capsys.readouterr().out)
+    assert {problem["rule"] for problem in told["problems"]} == RULES[name]
+
+
+def test_a_plan_for_todays_host_brings_the_permission(
+    at: Callable[[str], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    at("broken-pro-no-conversation")
+    assert run(["config", "plan", "D", "--json"]) in (0, 1)
+    changes = json.loads(capsys.readouterr().out)["changes"]
+    assert any(change["path"][-1] == "allowConversationAccess" and change["to"] is True for change in changes)

@@ -12,6 +12,7 @@ from typing import Any
 from memtui.engine.configuration.file import CONFIG, ENTRY, REMOVED, Configuration, Path_
 from memtui.engine.configuration.options import option
 from memtui.engine.core.errors import UsageError
+from memtui.engine.discovery.host_state import read_host_state
 from memtui.engine.discovery.json5_file import UnreadableFileError, read_json5
 from memtui.engine.discovery.types import PRO
 from memtui.engine.discovery.variables import MASK, expand_field, is_secret_name, mask_text, names_in
@@ -301,6 +302,15 @@ def plan_changes(config: Configuration, plan: ConfigPlan) -> tuple[SettingChange
         (("plugins", "slots", "memory"), PRO, "the slot decides which memory plugin runs"),
         ((*ENTRY, "enabled"), True, "a plugin that is switched off does nothing"),
     ]
+    host = read_host_state(config.loaded.reading.state, config.loaded.values)
+    if host.indexed:
+        wanted.append(
+            (
+                (*ENTRY, "hooks", "allowConversationAccess"),
+                True,
+                "without it the host runs no recall and no capture",
+            )
+        )
     allow = config.value(("plugins", "allow"))
     by_hand = bool(config.value(("plugins", "load", "paths")))
     if (isinstance(allow, list) and PRO not in allow) or (allow is None and by_hand):

@@ -19,8 +19,9 @@ from memtui.engine.configuration.options import (
 )
 from memtui.engine.core.errors import MemtuiError
 from memtui.engine.core.text import one_line
+from memtui.engine.discovery.host_state import HostState, read_host_state
 from memtui.engine.discovery.json5_file import UnreadableFileError, read_json5
-from memtui.engine.discovery.types import PRO
+from memtui.engine.discovery.types import OWNERS, PRO
 from memtui.engine.discovery.variables import names_in
 from memtui.engine.discovery.write_guard import find_manifests
 from memtui.engine.store.table_files import list_table
@@ -64,6 +65,8 @@ def problems_of(
 
     `settings` stand for the plugin's block where a plan has changed it. `store` is the table that it is meant for.
     """
+    if settings is None and not concerns_pro(config):
+        return tuple(slot_problems(config))
     check = _Checker(config, config.plugin if settings is None else settings)
     found = [
         *check.unreadable(),
@@ -79,6 +82,21 @@ def problems_of(
     ]
     order = ("error", "warning", "note")
     return tuple(sorted(found, key=lambda each: order.index(each.severity)))
+
+
+def concerns_pro(config: Configuration) -> bool:
+    """Whether memory-lancedb-pro is the plugin to judge.
+
+    It has an entry or the slot, or nothing tells that the host is one of today, where another owner is as good.
+    """
+    entries = config.loaded.mapping("plugins", "entries", raw=True)
+    named = PRO in entries or config.value(("plugins", "slots", "memory")) == PRO
+    return named or not host_of(config).indexed
+
+
+def host_of(config: Configuration) -> HostState:
+    """The host's own record beside a configuration."""
+    return read_host_state(config.loaded.reading.state, config.loaded.values)
 
 
 def rows_in(folder: Path, table: str = "memories") -> int | None:
@@ -312,14 +330,16 @@ def slot_problems(config: Configuration) -> Iterator[Problem]:
     slot = config.value(("plugins", "slots", "memory"))
     entries = config.loaded.mapping("plugins", "entries", raw=True)
     path = ("plugins", "slots", "memory")
-    if slot is None:
+    host = host_of(config)
+    left = next((name for name in OWNERS if _is_on(entries.get(name))), "")
+    if slot is None and (left or not host.indexed):  # memory-core has it by default in a host of today
         yield at_root(
             "slot",
             path,
             "no memory plugin has the slot",
-            f'Set plugins.slots.memory to "{PRO}".',
+            f'Set plugins.slots.memory to "{left or PRO}".',
         )
-    elif slot != "none" and slot not in entries:
+    elif slot not in (None, "none", "memory-core") and slot not in entries:
         yield at_root(
             "slot",
             path,
@@ -327,6 +347,16 @@ def slot_problems(config: Configuration) -> Iterator[Problem]:
             "Name a plugin that is installed.",
         )
     entry = entries.get(slot) if isinstance(slot, str) else None
+    plugin = host.plugins.get(slot) if isinstance(slot, str) else None
+    hooks = entry.get("hooks") if isinstance(entry, dict) else None
+    allowed = isinstance(hooks, dict) and hooks.get("allowConversationAccess") is True
+    if host.indexed and slot in OWNERS and not allowed and not (plugin is not None and plugin.bundled):
+        yield at_root(
+            "permission",
+            ("plugins", "entries", str(slot), "hooks", "allowConversationAccess"),
+            f"the host runs no conversation hook of {slot}: nothing is injected and nothing is captured",
+            "Set it to true: memtui alive --fix A1",
+        )
     all_off = config.value(("plugins", "enabled")) is False
     if isinstance(entry, dict) and (all_off or entry.get("enabled") is False):
         yield at_root(
@@ -354,6 +384,11 @@ def slot_problems(config: Configuration) -> Iterator[Problem]:
                 f"the load path {one_line(text)} is relative",
                 "Write it from the root.",
             )
+
+
+def _is_on(entry: Any) -> bool:
+    """Whether an entry has settings and is not switched off."""
+    return isinstance(entry, dict) and entry.get("enabled") is not False and bool(entry.get("config"))
 
 
 def _unknown(
