@@ -18,6 +18,7 @@ DATA = ("knobs",)
 KEPT = {
     "memtui.engine.documents.pack_policy": "what is kept, bounded and scored; the pack beside it counts and renders",
     "memtui.engine.capture.recipes.pro.gates": "the gates of the plugin as a table; the run beside it would bury them",
+    "memtui.mcp.arguments": "how hosts write arguments; the server beside it only passes calls",
     "memtui.mcp.asking": "a question to a person, by two ways of the protocol; the server beside it only passes calls",
     "memtui.mcp.quiet": "when a client leaves room to read ahead; the server beside it only passes calls",
     "memtui.tui.screens.health.version_rows": "the painting of one view, as config_rows beside it",
