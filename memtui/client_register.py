@@ -21,7 +21,8 @@ def register_for(
     if is_demo(store, environ):
         from memtui.engine.demo import demo_folder, demo_home
 
-        return ClientRegister(demo_home(demo_folder(cache_dir(environ))) / "clients.json")
+        own = demo_home(demo_folder(cache_dir(environ))) / clients_file(environ).name
+        return ClientRegister(own)
     return ClientRegister(clients_file(environ), store=place_of(store, environ, resolved=resolved))
 
 
