@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from memtui.engine import open_engine
 from memtui.engine.witness import find_sessions, list_sessions, replay_session
 from tests.conftest import tree_hash
 from tests.engine.openclaw_homes import AFTER_MS, NAMES, RecordedHome, unpack_home
@@ -256,3 +257,18 @@ def test_documents_hold_the_sessions_of_a_database(shared: Path, tmp_path: Path)
         )
         own = [text for line, text in ours.items() if chunk["start_line"] <= line <= chunk["end_line"]]
         assert own == chunk["text"].split("\n")
+
+
+def test_a_table_that_was_put_here_whole_is_not_said_to_be_young(tmp_path: Path) -> None:
+    """The demo's turns are older than its table; another turn got a memory of it."""
+    from memtui.engine.alive import explain_silence
+    from memtui.engine.demo import build_demo, demo_folder, demo_home
+
+    folder = build_demo(demo_folder(tmp_path), now_ms=AFTER_MS)
+    environ = {"HOME": str(demo_home(folder))}
+    engine = open_engine(folder, now=lambda: AFTER_MS, environ=environ, cwd=tmp_path)
+    replayed = replay_session("4d1f6a10", environ, tmp_path, engine=engine)
+    explain_silence(replayed, environ, tmp_path, engine)
+    assert [bool(turn.memories) for turn in replayed.turns] == [True, False, True]
+    assert "not there yet" not in replayed.turns[1].turn.why
+    assert "nothing was injected" in replayed.turns[1].turn.why

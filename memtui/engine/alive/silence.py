@@ -134,12 +134,15 @@ class _Reasons:
         if store is None or not versions:
             return ""
         before = [version for version, time_ms in versions if time_ms <= moment_ms]
+        real = sql.not_sentinel(store.dialect.columns.id)
         if not before:
-            return "the store was not there yet" if versions[0][0] == 1 else ""
+            # A table that begins with rows was put here whole: when they were written is not known.
+            begins_empty = versions[0][0] == 1 and not store.pin(1).count(real)
+            return "the store was not there yet" if begins_empty else ""
         owner = "agentId" if "agentId" in store.dialect.labels else None
         try:
             pinned = store.pin(before[-1])
-            if not pinned.count(sql.not_sentinel(store.dialect.columns.id)):
+            if not pinned.count(real):
                 return "the store held no memory yet"
             if owner and not pinned.count(sql.is_in(owner, [agent])):
                 return f"the store held no memory of agent {agent}: its rows belong to others"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from memtui.engine.demo.agent_database import MadeTurn, write_agent_database
 from memtui.engine.demo.content import records
 from memtui.engine.demo.rows import DAY_MS, categories, table_rows
 from memtui.engine.explain.prompt_block import sanitised
@@ -77,34 +77,27 @@ def demo_home(folder: Path) -> Path:
 
 
 def write_sessions(home: Path, now_ms: int) -> Path:
-    """Write the sessions below `home/.openclaw`, as a host that keeps blocks in its messages; the state folder.
+    """Write the sessions below `home/.openclaw`, each agent's into its database, as its host does; the state folder.
 
-    `now_ms` is what their ages count back from. A file is as old as its last message.
+    `now_ms` is what their ages count back from. A database is as old as its last message.
     """
     known, midnight = records(), now_ms // DAY_MS * DAY_MS
     rows = list(zip(known, table_rows(known, midnight), strict=True))
     state = home / ".openclaw"
     for agent, session, ago, turns in _SESSIONS:
-        folder = state / "agents" / agent / "sessions"
-        folder.mkdir(parents=True, exist_ok=True)
         begun = now_ms - int(ago * DAY_MS)
-        entries = [{"type": "session", "version": 3, "id": session, "timestamp": _iso(begun)}]
-        above: str | None = None
-        time_ms = begun
-        for at, (question, answer, ids) in enumerate(turns):
-            block = _block([line_of(record, row) for record, row in rows if row["id"][:8] in ids])
-            for role, text in (("user", block + question), ("assistant", answer)):
-                time_ms = begun + at * 240_000 + (role == "assistant") * 20_000
-                message = {"role": role, "content": [{"type": "text", "text": text}], "timestamp": time_ms}
-                name = f"{at:04x}{role[0]}"
-                entries.append(
-                    {"type": "message", "id": name, "parentId": above, "timestamp": _iso(time_ms), "message": message}
-                )  # fmt: skip
-                above = name
-        text = "".join(json.dumps(each, ensure_ascii=False) + "\n" for each in entries)
-        file = folder / f"{session}.jsonl"
-        file.write_text(text, encoding="utf-8")
-        os.utime(file, (time_ms / 1000, time_ms / 1000))
+        made = [
+            MadeTurn(
+                question,
+                answer,
+                _block([line_of(record, row) for record, row in rows if row["id"][:8] in ids]),
+                begun + at * 240_000,
+            )
+            for at, (question, answer, ids) in enumerate(turns)
+        ]
+        path = write_agent_database(state / "agents" / agent, session, f"agent:{agent}:{session}", made)
+        last = (made[-1].time_ms + 20_000) / 1000
+        os.utime(path, (last, last))
     return state
 
 
@@ -120,7 +113,3 @@ def _block(lines: Sequence[str]) -> str:
         return ""
     inner = "\n".join([_HEAD, *lines, "[END UNTRUSTED DATA]"])
     return f"<relevant-memories>\n<mode:full>\n{inner}\n</relevant-memories>\n\n"
-
-
-def _iso(time_ms: int) -> str:
-    return datetime.fromtimestamp(time_ms / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
