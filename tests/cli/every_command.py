@@ -129,6 +129,8 @@ def commands_on_a_store(store: Path, folder: Path) -> Iterable[Sequence[object]]
         ["docs", folder, "port", "--cold"],
         ["reflect", no_file, "--dry-run"],
         ["scan"],
+        ["alive", "--all"],
+        ["alive", "--json"],
         ["access"],
         ["access", "--leaks", "--json"],
         ["blast", first],
