@@ -20,6 +20,10 @@ MOST_ANSWERS = 20
 
 def print_effect(effect: RecallEffect) -> None:
     """What a change does to the saved cases and the last questions."""
+    if effect.not_known:
+        print_text(f"effect on recall: not known: {effect.not_known}; --send measures it")
+        if effect.failed >= effect.asked:
+            return
     failed = f" ({effect.failed} could not be asked)" if effect.failed else ""
     print_text(
         f"effect on recall: {len(effect.changed)} of {counted(effect.asked, 'question')} answered differently{failed}"

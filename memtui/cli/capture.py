@@ -6,8 +6,10 @@ import argparse
 import json
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from memtui.cli.memory_changes import add_safety_arguments
 from memtui.cli.open_store import open_for
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
         CaptureTrace,
         Chat,
         Conversation,
+        Message,
     )
     from memtui.engine.transfer import (
         ChatClient,
@@ -106,7 +109,9 @@ def run(args: argparse.Namespace) -> int:
     if args.break_lock and not args.dry_run:
         engine.write_state.break_abandoned_lock()
     documents, waiting = [], 0
-    with asking(args, engine, args.recipe) as chat:
+    with asking(
+        args, engine, args.recipe, texts=[each for talk in conversations for each in talk.messages]
+    ) as chat:
         for conversation in conversations:
             request = _request(args, conversation)
             context, seen = engine.capture_context(chat), Recorder()
@@ -220,8 +225,20 @@ def _with_warnings(trace: CaptureTrace, conversation: Conversation) -> CaptureTr
 class asking:  # noqa: N801 - read as a verb: with asking(...)
     """The language model that the options name, for a `with` block; None where they name none."""
 
-    def __init__(self, args: argparse.Namespace, engine: Engine, recipe: str) -> None:
+    def __init__(
+        self, args: argparse.Namespace, engine: Engine, recipe: str, *, texts: Sequence[Message] = ()
+    ) -> None:
         self._settings = _chat_settings(args)
+        if self._settings is not None and getattr(args, "dry_run", False) and not args.send:
+            chars = sum(
+                len(each.content if isinstance(each.content, str) else json.dumps(each.content))
+                for each in texts
+            )
+            warning(
+                f"nothing was sent: {self._settings.model} at {urlsplit(self._settings.base_url).hostname} would get "
+                f"{counted(len(texts), 'message')} with {chars:,} characters; --send asks it"
+            )
+            self._settings = None
         self._engine, self._recipe = engine, recipe or "memtui"
         self._client: ChatClient | None = None
 

@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from memtui.cli.answers import print_effect
 from memtui.cli.cluster_plan import add_cluster_arguments, check_cluster_arguments, plan_folder, planned
-from memtui.cli.memory_changes import add_effect_argument, before_and_after, check_effect_argument
+from memtui.cli.memory_changes import (
+    add_effect_argument,
+    add_send_argument,
+    before_and_after,
+    check_effect_argument,
+)
 from memtui.cli.open_store import NOT_OPENED, open_for, wall_clock
 from memtui.cli.output import error as print_error
 from memtui.cli.output import print_json, print_text, warning
@@ -41,6 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--dry-run", action="store_true", help="with --fix: print what would be done, change nothing"
     )
     add_effect_argument(parser)
+    add_send_argument(parser)
     parser.add_argument("--yes", action="store_true", help="confirm that no agent is running where required")
     parser.add_argument(
         "--no-cases",

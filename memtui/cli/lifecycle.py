@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from memtui.cli.open_store import open_for, wall_clock
-from memtui.cli.output import print_json, print_table, print_text
+from memtui.cli.output import print_json, print_table, print_text, warning
 from memtui.engine import (
     day,
     lifecycle,
@@ -40,6 +40,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--horizon", type=float, metavar="DAYS", default=30, help="days to look ahead (default 30)"
     )
+    parser.add_argument(
+        "--send", action="store_true", help="send the questions of the cases to the agent's model, to measure"
+    )
     parser.add_argument("--config", metavar="FILE", help="the plugin's decay and tier blocks, JSON or JSON5")
 
 
@@ -66,7 +69,11 @@ def _losses(engine: Engine, settings: LifecycleSettings, days: float) -> tuple[C
     )
 
     cases = CaseBook(cases_file(engine.info.uri)).cases()
-    return lifecycle.case_losses(engine, cases, days=days, settings=settings) if cases else ()
+    found = lifecycle.case_losses(engine, cases, days=days, settings=settings) if cases else ()
+    if engine.withheld:
+        warning(f"what the cases lose is not known: {engine.withheld}; --send measures it")
+        return ()
+    return found
 
 
 def document(

@@ -31,6 +31,7 @@ def add_memory_arguments(parser: argparse.ArgumentParser) -> None:
 def add_safety_arguments(parser: argparse.ArgumentParser) -> None:
     """Preview, consent, and a lock that was left behind."""
     parser.add_argument("--dry-run", action="store_true", help="print what would be done, change nothing")
+    add_send_argument(parser)
     parser.add_argument(
         "--yes",
         action="store_true",
@@ -38,6 +39,15 @@ def add_safety_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--break-lock", action="store_true", help="remove a write lock left by a program that died"
+    )
+
+
+def add_send_argument(parser: argparse.ArgumentParser) -> None:
+    """Leave for a preview to ask the services that the configuration names."""
+    parser.add_argument(
+        "--send",
+        action="store_true",
+        help="with --dry-run: send texts and questions to the services, to measure (default: nothing is sent)",
     )
 
 
@@ -54,6 +64,8 @@ def check_effect_argument(args: argparse.Namespace) -> None:
     """UsageError where the effect is asked for and something would be written."""
     if getattr(args, "effect", False) and not args.dry_run:
         raise UsageError("--effect belongs to a preview.", fix="Give --dry-run with it.")
+    if getattr(args, "send", False) and not args.dry_run and not getattr(args, "rehearse", False):
+        raise UsageError("--send belongs to a preview.", fix="Give --dry-run with it.")
 
 
 def open_to_change(args: argparse.Namespace) -> Engine:

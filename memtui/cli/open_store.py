@@ -55,9 +55,12 @@ def app_options(args: argparse.Namespace) -> dict[str, Any]:
 def open_for(
     args: argparse.Namespace, now: Callable[[], int] = wall_clock, *, writable: bool = False
 ) -> Engine:
-    """The engine on the store that `args` name, else the settings, else discovery."""
+    """The engine on the store that `args` name, else the settings, else discovery.
+
+    A preview (a dry run, or a command that only --send lets ask a service) sends nothing.
+    """
     target = demo_store(wall_clock()) if args.store == DEMO else args.store
-    return open_engine(
+    engine = open_engine(
         target,
         now=now,
         environ=agents_environ(args.store),
@@ -66,3 +69,6 @@ def open_for(
         state=state_dir(os.environ),
         **app_options(args),
     )
+    if getattr(args, "dry_run", "send" in args) and not getattr(args, "send", False):
+        engine.send_nothing()
+    return engine

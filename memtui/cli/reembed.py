@@ -66,9 +66,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="compare the old and the new model on cases and recent questions",
     )
-    parser.add_argument(
-        "--send", action="store_true", help="rehearse and dry run: send texts to the service, to measure"
-    )
     parser.add_argument("--sample", type=int, metavar="N", help="rehearse: number of memories (default 1000)")
     add_cluster_arguments(parser, "the vectors")
     parser.add_argument("--switch", action="store_true", help="switch to the new table")

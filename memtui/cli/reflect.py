@@ -41,7 +41,13 @@ def run(args: argparse.Namespace) -> int:
 
     conversation = read_source(args.source, args.format)[0]
     engine = open_to_change(args)
-    with asking(args, engine, "pro") as chat, TemporaryDirectory(prefix="memtui-reflect-") as nowhere:
+    messages = conversation.messages
+    with (
+        asking(args, engine, "pro", texts=messages) as chat,
+        TemporaryDirectory(prefix="memtui-reflect-") as nowhere,
+    ):
+        if chat is None and args.dry_run and args.llm is not None:
+            return 0  # what would be sent is said
         planned = plan_reflection(
             engine.capture_context(chat),
             conversation.messages,

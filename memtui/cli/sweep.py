@@ -56,7 +56,11 @@ def run(args: argparse.Namespace) -> int:
 
 def _effect(engine: Engine, moves: tuple[TierMove, ...]) -> SweepEffect | None:
     cases = CaseBook(cases_file(engine.info.uri)).cases()
-    return lifecycle.sweep_effect(engine, cases, moves) if cases and moves else None
+    found = lifecycle.sweep_effect(engine, cases, moves) if cases and moves else None
+    if engine.withheld:
+        warning(f"what the cases get is not known: {engine.withheld}; --send measures it")
+        return None
+    return found
 
 
 def _more(moves: tuple[TierMove, ...], effect: SweepEffect | None) -> dict[str, Any]:

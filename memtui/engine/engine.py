@@ -116,6 +116,7 @@ class Engine:
         self._target = target
         self._found = target.found if target else None
         self._elsewhere = ""
+        self._sends = True
         self._configured = self._configuration_files()
         self._held = HeldCatalog(store, None if state is None else state / "catalogs", now)
         if state is not None and store.folder is None:
@@ -124,14 +125,19 @@ class Engine:
         self._embedder: Embedder | NoEmbedder = self._configured_embedder()
 
     def _configured_embedder(self) -> Embedder | NoEmbedder:
-        from memtui.engine.providers.embedder import resolve_embedder
+        from memtui.engine.providers.embedder import NoEmbedder, resolve_embedder
+        from memtui.engine.providers.held_embedder import HeldEmbedder
+        from memtui.engine.providers.static_embedder import BUNDLED
 
-        return self._given_embedder or resolve_embedder(
+        found = self._given_embedder or resolve_embedder(
             self._embedding or (self._found.embedding if self._found else None),
             own_store=self._store.dialect.can.own_store,
             dims=self._store.dims,
             model_hint=self.model,
         )
+        if self._sends or isinstance(found, NoEmbedder) or found.name == BUNDLED:
+            return found
+        return HeldEmbedder(found)
 
     def close(self) -> None:
         """Let go of the store and of its journal; what was staged is gone. A second call does nothing."""
@@ -212,6 +218,19 @@ class Engine:
     def configured_embedder(self) -> Embedder | NoEmbedder:
         """What the configuration names to make vectors; `embedder` looks at the vectors where it names nothing."""
         return self._embedder
+
+    def send_nothing(self) -> None:
+        """From now on no text or question goes to an embedding service, as in a preview; `withheld` says what would."""
+        self._sends = False
+        self._embedder = self._configured_embedder()
+        self._embed_words.cache_clear()
+
+    @property
+    def withheld(self) -> str:
+        """What a preview has not sent, as a sentence without its end; empty where nothing was to be sent."""
+        from memtui.engine.providers.held_embedder import HeldEmbedder
+
+        return self._embedder.sentence if isinstance(self._embedder, HeldEmbedder) else ""
 
     @property
     def model(self) -> str | None:
@@ -563,7 +582,7 @@ class Engine:
         """What a capture works with: the store as of now with nothing on top, its embedder, and a model or none."""
         from memtui.engine.capture.draft import Draft
         from memtui.engine.capture.recipes.base import CaptureContext
-        from memtui.engine.core.errors import EmbeddingError
+        from memtui.engine.core.errors import EmbeddingError, WithheldError
         from memtui.engine.providers.embedder import NoEmbedder
 
         embedder = self._recall_embedder()
@@ -571,7 +590,12 @@ class Engine:
         def embed(texts: Sequence[str]) -> Any:
             if isinstance(embedder, NoEmbedder):
                 raise EmbeddingError(embedder.reason, fix=embedder.fix)
-            return embedder.embed_passages(list(texts))
+            try:
+                return embedder.embed_passages(list(texts))
+            except (
+                WithheldError
+            ) as held:  # as with a service that is down: what was said is told by its words
+                raise EmbeddingError(held.message, fix=held.fix) from held
 
         return CaptureContext(Draft(self._store), embed, self._now(), self.new_id, chat, self.access)
 

@@ -179,6 +179,8 @@ class RecallEffect:
     cases: CasesKept = CasesKept(0, 0, 0, (), ())
     own_words: bool = False
     """Nobody asked anything yet and no case is saved: the changed memories' own words were asked."""
+    not_known: str = ""
+    """Why (a part of) the effect is not known: what would have to be sent to a service; empty where all is known."""
     beside: RecallEffect | None = None
     """What it does to questions that were asked only because none of the others is answered differently."""
 
@@ -189,6 +191,7 @@ class RecallEffect:
             "failed": self.failed,
             "cases": self.cases.as_json(),
             "changed": [each.as_json() for each in self.changed],
+            "not_known": self.not_known,
         }
 
 

@@ -15,6 +15,7 @@ from memtui.engine.metadata.json_patch import REMOVED, patch
 from memtui.engine.metadata.patch import FIRST_RELATIONS, append_relation
 from memtui.engine.metadata.read import fact_key
 from memtui.engine.providers.embedder import Embedder, NoEmbedder
+from memtui.engine.providers.held_embedder import HeldEmbedder
 from memtui.engine.store.row_values import ID, with_values
 
 if TYPE_CHECKING:
@@ -59,6 +60,11 @@ def embed(
             fix=embedder.fix,
         )
     known = [(text, vector) for text, vector in old if vector is not None and np.any(vector)][:4]
+    if isinstance(embedder, HeldEmbedder):  # a preview: what the vector will be is not known
+        embedder.withhold([*texts, *(text for text, _ in known)])
+        return TextVectors(
+            np.zeros((len(texts), dims), np.float32), (f"The new vector is not known: {embedder.sentence}",)
+        )
     made = np.asarray(embedder.embed_passages([*texts, *(text for text, _ in known)]), dtype=np.float32)
     if made.shape != (len(texts) + len(known), dims) or not np.isfinite(made).all():
         raise EmbeddingError(

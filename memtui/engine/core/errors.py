@@ -66,5 +66,9 @@ class RerankError(MemtuiError):
         self.reason = reason
 
 
+class WithheldError(RefusedError):
+    """A preview would have to send texts or questions to a service, and sends nothing; the message says what."""
+
+
 class Cancelled(Exception):  # noqa: N818 - an outcome, not an error
     """The caller asked to stop."""

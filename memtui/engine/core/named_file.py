@@ -38,9 +38,9 @@ def written_whole(path: Path) -> Iterator[Path]:
     """A file to fill, which then stands at the real place `path`, readable by its owner only unless one was there.
 
     It takes the place of a file in one step. What cannot be replaced without being lost (a pipe, a device, a file with
-    several names) gets the finished bytes. Where the block raises, nothing has happened. Raises OSError.
+    several names) gets the finished bytes. Where the block raises, nothing has happened. Its folder has to be there:
+    a folder mistyped is told, not made. Raises OSError.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
     stays = path.exists() and (not is_replaced(path) or path.stat().st_nlink > 1)
     handle, name = tempfile.mkstemp(
         prefix=f".{cut_bytes(path.name, _PART_NAME)}.", suffix=".part", dir=None if stays else path.parent

@@ -224,8 +224,10 @@ def effect_on_recall(
     `own_words`: where there are neither, the first changed memories are asked for by their own words; also where
     no answer is another one, beside the others.
     """
-    from memtui.engine.changes.recall_effect import of_cases, recall_effect
+    from memtui.engine.changes.recall_effect import RecallEffect, of_cases, recall_effect
 
+    if engine.withheld:  # the plan holds vectors that nobody made
+        return RecallEffect(0, (), 0, {}, not_known=engine.withheld)
     questions = [*of_cases(cases), *asked_last(engine, history)]
     own = own_words and not questions
 
@@ -244,7 +246,7 @@ def effect_on_recall(
         on_progress=on_progress,
         cancel=cancel,
     )
-    return replace(effect, own_words=own)
+    return replace(effect, own_words=own, not_known=engine.withheld)
 
 
 def asked_last(engine: Engine, history: History) -> list[EffectQuestion]:

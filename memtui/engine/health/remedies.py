@@ -313,7 +313,7 @@ def effect_of_remedies(
         on_progress=on_progress,
         cancel=cancel,
     )
-    return replace(effect, own_words=own)
+    return replace(effect, own_words=own, not_known=engine.withheld)
 
 
 def steps_of(plans: Sequence[RemedyPlan]) -> tuple[TableStep, ...]:

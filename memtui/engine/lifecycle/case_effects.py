@@ -72,8 +72,8 @@ class Questions:
         """The answer, with some memories in another tier than they are stored in."""
         from memtui.engine.recall.answer import recall
 
-        if not request.recipe:
-            request = replace(request, recipe=self._recipe)
+        # no remote reranker: it costs money for each moment that is asked about
+        request = replace(request, recipe=request.recipe or self._recipe, rerank_timeout_ms=0)
         key = (request.query, request.recipe, scopes_key(request), request.category, request.agent)
         trace = recall(request, self._context, outside=self._found.get(key), cancel=self._cancel)
         if trace.outside is not None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 import numpy as np
 
-from memtui.engine.core.errors import MemtuiError, RerankError, UsageError
+from memtui.engine.core.errors import MemtuiError, RerankError, UsageError, WithheldError
 from memtui.engine.recall import store_search
 from memtui.engine.recall.candidates import Floats, SimilarityCache
 from memtui.engine.recall.far_rows import far_rows
@@ -399,6 +399,10 @@ def question_vector(request: RecallRequest, outside: IoCache, *, needed: bool) -
     try:
         vector = outside.embed(request.query)
         check_dims(vector, outside.pin.dims)
+    except (
+        WithheldError
+    ):  # nobody was asked: an answer by words alone would be another one than the agent gets
+        raise
     except MemtuiError as error:
         ms = (outside.clock() - start) * 1000
         details = error.details if " " in error.details.strip() else ""  # one word is a kind, for programs

@@ -172,6 +172,7 @@ def _appearing(form: ExportFormat, path: Path) -> Iterator[Path]:
             path.mkdir(parents=True, exist_ok=True)
             yield path
         else:
+            path.parent.mkdir(parents=True, exist_ok=True)
             with written_whole(path) as part:
                 yield part
     except OSError as error:

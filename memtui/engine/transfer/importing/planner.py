@@ -12,6 +12,7 @@ from memtui.engine.core.errors import MemtuiError, UsageError
 from memtui.engine.core.progress import CancelToken, OnProgress, Progress
 from memtui.engine.core.text import counted
 from memtui.engine.providers.embedder import NoEmbedder
+from memtui.engine.providers.held_embedder import HeldEmbedder
 from memtui.engine.store import far_vectors
 from memtui.engine.transfer.importing.bulk_read import read_in_bulk
 from memtui.engine.transfer.importing.draft import (
@@ -221,7 +222,7 @@ def _why_not_near(request: ImportRequest, shop: ImportPlanner, bare: int, pairs:
     if bare and isinstance(shop.embedder, NoEmbedder):
         without = counted(bare, "text has", "texts have")
         return f"Near copies were not looked for: {without} no vector. {shop.embedder.reason}"
-    if request.find_near:
+    if request.find_near and not (bare and isinstance(shop.embedder, HeldEmbedder)):
         return ""
     if bare and not is_offline(shop.embedder) and not request.parts:
         name = shop.model or "a service"
