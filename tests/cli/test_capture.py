@@ -261,7 +261,7 @@ def test_a_recording_of_the_plugin_with_a_model_is_replayed_without_one(run: Run
     with loopback() as server:
         server.chat = lambda _: chat_answer({"conversation_register": "real", "memories": [COFFEE]})
         model = ("--llm", f"{server.url}/v1", "--llm-model", "m")
-        found = captured(run, place, "--recipe", "pro", *model, "--record", file, "--dry-run")
+        found = captured(run, place, "--recipe", "pro", *model, "--record", file, "--dry-run", "--send")
     assert [row["text"] for row in found["rows"]["created"]] == [COFFEE["abstract"]]
     assert found["proof"]["proven"] is True
     line = line_of(run, file)
@@ -433,7 +433,7 @@ def test_a_reply_that_obeys_an_injected_order_is_told_and_changes_no_other_row(
     with loopback() as server:
         server.chat = lambda _: chat_answer(answers[min(len(server.requests), 2) - 1])
         model = ("--llm", f"{server.url}/v1", "--llm-model", "m")
-        found = captured(run, place, "--recipe", recipe, *model, "--dry-run")
+        found = captured(run, place, "--recipe", recipe, *model, "--dry-run", "--send")
     assert found["rows"]["changed"] == []
     assert texts(place) == kept
     if recipe == "memtui":
