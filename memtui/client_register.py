@@ -38,6 +38,17 @@ def place_of(store: str | None, environ: Mapping[str, str], *, resolved: bool = 
     return place
 
 
+def only_store(store: str | None) -> str:
+    """The place of the store that --store names; empty where none is named, and for the demo, whose register is its."""
+    if store is None or is_demo(store):
+        return ""
+    if not (place := place_of(store, os.environ)()):
+        from memtui.engine.discovery import resolve_target
+
+        return resolve_target(store, None, os.environ, Path.cwd()).uri  # says why there is none
+    return place
+
+
 def _resolved(store: str | None, environ: Mapping[str, str]) -> str:
     from memtui.engine import MemtuiError
     from memtui.engine.discovery import resolve_target

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from dataclasses import asdict
-from pathlib import Path
 
 from memtui.cli.open_store import wall_clock
 from memtui.cli.output import print_json, print_table, print_text
 from memtui.cli.show import moment
-from memtui.client_register import place_of, register_for
+from memtui.client_register import only_store, register_for
 from memtui.demo_store import is_demo
 from memtui.engine import UsageError
-from memtui.engine.clients import Client, ClientRegister
+from memtui.engine.clients import Client, ClientRegister, rights_of
 
 ACTIONS = ("add", "pause", "resume", "revoke")
 
@@ -39,6 +37,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--writes", metavar="SCOPE", help="with add: scope it writes to (default: that of its agent)"
     )
     parser.add_argument("--no-writes", action="store_true", help="with add: read only")
+    parser.add_argument(
+        "--allow",
+        default="",
+        metavar="RIGHT,...",
+        help="with add: what it does without asking a person: update, forget (default: nothing)",
+    )
     parser.add_argument(
         "--rate",
         type=int,
@@ -86,7 +90,8 @@ def _add(register: ClientRegister, args: argparse.Namespace) -> int:
         writes=writes,
         rate=args.rate,
         added_ms=wall_clock(),
-        store=_only_store(args),
+        store=only_store(args.store),
+        allow=rights_of(args.allow),
     )
     token = register.add(client)
     if args.json:
@@ -95,17 +100,6 @@ def _add(register: ClientRegister, args: argparse.Namespace) -> int:
         print_text(token, reveal=True)
         sys.stderr.write("This is its token. It is not kept and cannot be shown again.\n")
     return 0
-
-
-def _only_store(args: argparse.Namespace) -> str:
-    """The place of the store that --store names; empty where none is named, and for the demo, whose register is its."""
-    if args.store is None or is_demo(args.store):
-        return ""
-    if not (place := place_of(args.store, os.environ)()):
-        from memtui.engine.discovery import resolve_target
-
-        return resolve_target(args.store, None, os.environ, Path.cwd()).uri  # says why there is none
-    return place
 
 
 def _list(register: ClientRegister, args: argparse.Namespace) -> int:
@@ -130,20 +124,21 @@ def _list(register: ClientRegister, args: argparse.Namespace) -> int:
                 each.name,
                 "paused" if each.paused else "in",
                 *_rights(each),
+                ", ".join(each.allow) or "–",
                 f"{each.rate}/min" if each.rate else "–",
                 moment(each.added_ms) if each.added_ms else "–",
                 "demo" if is_demo(args.store) else each.store or "every store",
             )
             for each in clients
         ],
-        ("client", "is", "reads", "writes", "rate", "since", "store"),
+        ("client", "is", "reads", "writes", "allowed", "rate", "since", "store"),
     )
     return 0
 
 
 def _rights(client: Client) -> tuple[str, str]:
     """What a client reads and writes; one without a token has the rights of the options that it was started with."""
-    own = "as it started" if not client.token_hash and not client.agent else ""
+    own = "as it started" if client.as_started or (not client.token_hash and not client.agent) else ""
     scope = f"agent:{client.agent or client.name}"
     reads = own or f"global, {scope}" if client.reads is None else ", ".join(client.reads)
     writes = own or scope if client.writes is None else client.writes or "–"

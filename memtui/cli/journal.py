@@ -46,6 +46,9 @@ def run(args: argparse.Namespace) -> int:
             print_json(without_secrets({**entry.as_json(), "changes": shown}))
         else:
             print_text(f"entry {entry.entry}: {entry.title}, {moment(entry.time_ms)}, {entry.state}")
+            if client := entry.detail.get("client"):
+                right = entry.detail.get("allowed_by")
+                print_text(f"  by {client}" + (f", allowed to without a question ({right})" if right else ""))
             for row in rows:
                 print_text(f"  {row.op} {row.id}")
                 for field in dict.fromkeys((*row.before, *row.after)):

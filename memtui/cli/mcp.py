@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from memtui.cli.open_store import open_for, wall_clock
 from memtui.cli.output import print_text
-from memtui.client_register import register_for
+from memtui.client_register import only_store, register_for
 from memtui.demo_store import DEMO
 from memtui.engine import Engine, UsageError
 from memtui.engine.access import DEFAULT_AGENT
@@ -50,6 +50,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--client", default="", metavar="NAME", help="its name in the journal (default: that of the agent)"
+    )
+    parser.add_argument(
+        "--allow",
+        default="",
+        metavar="RIGHT,...",
+        help="with --rw: what the agent does without asking a person: update, forget (default: nothing)",
     )
     parser.add_argument(
         "--http",
@@ -92,10 +98,18 @@ def run(args: argparse.Namespace, now: Callable[[], int] = wall_clock) -> int:
 
     door, tools = opened_door(args, now)
     if args.http:
-        from memtui.engine.clients import place_of
+        from memtui.engine.clients import OWNER, Client, place_of
         from memtui.mcp.http import serve_http
 
-        serve_http(door, register_for(args.store), place_of(args.http), allowed=args.allow_host, tools=tools)
+        if args.allow:
+            raise UsageError(
+                "--allow with --http would hold for every client.",
+                fix="Give it to one: memtui clients add NAME --allow update,forget.",
+            )
+        first = Client(OWNER, as_started=True, added_ms=now(), store=only_store(args.store))
+        serve_http(
+            door, register_for(args.store), place_of(args.http), first, allowed=args.allow_host, tools=tools
+        )
         return 0
     try:
         anyio.run(serve_stdio, door, tools)
@@ -108,6 +122,7 @@ def opened_door(
     args: argparse.Namespace, now: Callable[[], int] = wall_clock
 ) -> tuple[Door, tuple[Tool, ...] | None]:
     """Return the door that these options ask for, and its tools where they are not memtui's own."""
+    from memtui.engine.clients import rights_of
     from memtui.mcp.door import Door
 
     def open_engine() -> Engine:
@@ -127,6 +142,7 @@ def opened_door(
         cases=cases,
         register=register_for(args.store),
         keep_texts=args.keep_texts,
+        allowed=rights_of(args.allow),
     )
     if args.tools != "openclaw":
         return door, None
@@ -157,8 +173,9 @@ def _print_http(args: argparse.Namespace, given: list[str]) -> int:
 
         name = socket.gethostname()
     url = f"http://{f'[{name}]' if ':' in name else name}:{port}/mcp"
-    client = register_for(args.store).named(args.client) if args.client else None
-    token = not local or (client is not None and bool(client.token_hash))
+    register = register_for(args.store)
+    client = register.named(args.client) if args.client else None
+    token = not local or args.rw or register.needs_token()
     print_text(host_config_http(args.print_config, url, token=token), reveal=True)
     started = shlex.join(["memtui", *given, "--http", args.http])
     sys.stderr.write(f"Put it {WHERE[args.print_config]}. Start the server: {started}\n")
@@ -184,6 +201,7 @@ def _print_config(args: argparse.Namespace) -> int:
     for option, value in (("--config", args.config), ("--workspace", args.workspace)):
         given += [option, _whole(value)] if value else []
     given += ["--client", args.client] if args.client else []
+    given += ["--allow", args.allow] if args.allow and not args.http else []
     given += ["--keep-texts"] * args.keep_texts
     if args.http:
         given += [word for each in args.allow_host for word in ("--allow-host", each)]

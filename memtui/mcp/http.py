@@ -7,23 +7,19 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from time import monotonic, sleep
+from time import sleep
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine import CancelToken, Engine, UsageError, counted
-from memtui.engine.clients import Client, ClientRegister, RateLimit, is_loopback
+from memtui.engine import CancelToken, Engine, UsageError
+from memtui.engine.clients import Client, ClientRegister, is_loopback
 from memtui.mcp.ahead import read_ahead
 from memtui.mcp.door import Door
+from memtui.mcp.gate import WHO, Gate
 from memtui.mcp.server import make_server
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Receive, Scope, Send
-
     from memtui.mcp.tools.base import Tool
 
-
-WHO = "memtui.client"
-"""Where the request carries the client that its token names."""
 
 READY_S = 0.05
 """How often it is looked whether the server is ready to be asked."""
@@ -51,11 +47,12 @@ class Doors:
             door = self._doors.get(client)
             if door is None:
                 door = replace(self._base, open_engine=self.open_engine, lock=self._lock, via="http").fresh()
-                if client is not None:
+                if client is not None and not client.as_started:
                     door.agent = client.agent or ("" if client.reads is not None else client.name)
-                    door.client = f"mcp:{client.name}"
                     door.reads, door.writes = client.reads, client.writes
                     door.writable = self._base.writable and client.writes != ""
+                if client is not None:
+                    door.client, door.allowed = f"mcp:{client.name}", client.allow
                     for other in [each for each in self._doors if each and each.name == client.name]:
                         del self._doors[other]  # the same client with the rights that it had
                 self._doors[client] = door
@@ -66,7 +63,7 @@ class Doors:
         with self._lock:
             client = next((key for key, each in self._doors.items() if each is door), None)
             if client is None:
-                return self._doors.get(None) is door
+                return self._doors.get(None) is door and not self._register.needs_token()
         known = self._register.named(client.name)
         return known == client and not client.paused
 
@@ -85,49 +82,6 @@ class Doors:
                 engine.close()
             self._opened.clear()
             self._doors.clear()
-
-
-class Gate:
-    """Lets requests in by their token. Without one only where `open_to_all`, which is this machine alone."""
-
-    def __init__(
-        self,
-        app: ASGIApp,
-        register: ClientRegister,
-        *,
-        open_to_all: bool,
-        now: Callable[[], float] = monotonic,
-    ) -> None:
-        self._app, self._register, self._open = app, register, open_to_all
-        self._rate = RateLimit(now)
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve, or answer 401, 403 or 429 with what to do."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        from starlette.responses import JSONResponse
-
-        given = dict(scope["headers"]).get(b"authorization", b"").decode("latin-1")
-        kind, _, token = given.partition(" ")
-        client: Client | None = None
-        refusal: tuple[int, str, dict[str, str]] | None = None
-        if given:
-            client = self._register.of_token(token.strip()) if kind.lower() == "bearer" else None
-            if client is None:
-                refusal = (401, "This token is not known.", {"WWW-Authenticate": "Bearer"})
-        elif not self._open:
-            refusal = (401, "Send a token: memtui clients add NAME.", {"WWW-Authenticate": "Bearer"})
-        if client is not None and client.paused:
-            refusal = (403, "A person paused this client: memtui clients resume NAME.", {})
-        elif client is not None and (wait := self._rate.wait(client)):
-            refusal = (429, f"{counted(client.rate, 'call')} a minute at most.", {"Retry-After": str(wait)})
-        if refusal is not None:
-            status, why, headers = refusal
-            await JSONResponse({"error": why}, status, headers)(scope, receive, send)
-            return
-        scope[WHO] = client
-        await self._app(scope, receive, send)
 
 
 def http_app(
@@ -156,18 +110,11 @@ def http_app(
         host=host,
         stateless_http=True,  # no session that another client could name
         json_response=True,
-        transport_security=TransportSecuritySettings(
-            enable_dns_rebinding_protection=True,
-            allowed_hosts=[form for name in sorted(names) for form in (name, f"{name}:*")],
-            allowed_origins=[
-                f"{kind}://{form}"
-                for kind in ("http", "https")
-                for n in sorted(names)
-                for form in (n, f"{n}:*")
-            ],
+        transport_security=TransportSecuritySettings(  # the gate has looked, at the whole of both headers
+            enable_dns_rebinding_protection=False
         ),
     )
-    return Gate(app, register, open_to_all=local), doors
+    return Gate(app, register, open_to_all=local, names={name.lower() for name in names}), doors
 
 
 def _bracketed(host: str) -> str:
@@ -178,11 +125,15 @@ def serve_http(
     base: Door,
     register: ClientRegister,
     place: tuple[str, int],
+    first: Client,
     *,
     allowed: Sequence[str] = (),
     tools: Sequence[Tool] | None = None,
 ) -> None:
-    """Serve until interrupted. Raises UsageError for an address beyond this machine while no client has a token."""
+    """Serve until interrupted. A server that writes lets `first` in where no client was, and says its token once.
+
+    Raises UsageError for an address beyond this machine while no client has a token.
+    """
     import uvicorn
 
     host, port = place
@@ -191,11 +142,16 @@ def serve_http(
             f"{host} is reached from other machines, and no client has a token.",
             fix="Let one in first: memtui clients add NAME.",
         )
+    name = token = ""
+    if base.writable:  # without a token everybody on this machine, and every page's script, could write
+        name, token = register.add_first(first)
     app, doors = http_app(base, register, host, allowed=allowed, tools=tools)
     with socket.create_server(
         (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET
     ) as bound:
         sys.stderr.write(f"memtui mcp: http://{_bracketed(host)}:{bound.getsockname()[1]}/mcp\n")
+        if token:
+            sys.stderr.write(f"memtui mcp: client {name} was let in. Its token, shown this once: {token}\n")
         sys.stderr.flush()
         server = uvicorn.Server(uvicorn.Config(app, log_level="error", access_log=False))
         stopped = CancelToken()

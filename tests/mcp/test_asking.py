@@ -13,7 +13,6 @@ import mcp_types as types
 import pytest
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
-from mcp.client.streamable_http import streamable_http_client
 
 from memtui.engine.clients import CallJournal
 from memtui.mcp.door import Door
@@ -196,12 +195,12 @@ async def test_a_person_is_asked_over_http_where_the_protocol_has_a_way(tmp_path
         async with AsyncExitStack() as stack:
             person = Person(YES)
             client = await stack.enter_async_context(
-                Client(streamable_http_client(house.url), elicitation_callback=person)
+                house.client(house.token_of("main"), elicitation_callback=person)
             )
             await both(client, person)
             older = Person(YES)  # no session is kept, so nothing can be asked back
             client = await stack.enter_async_context(
-                Client(streamable_http_client(house.url), mode="legacy", elicitation_callback=older)
+                house.client(house.token_of("main"), mode="legacy", elicitation_callback=older)
             )
             made = await answer(client, "memory_store", text="The kelp node has 64 GB of memory")
             preview = await answer(client, "memory_forget", id=made["id"])

@@ -46,6 +46,7 @@ class House:
             "MEMTUI_CONFIG_DIR": str(folder / "config"),
         }
         self.url = ""
+        self.tokens: dict[str, str] = {}
         self.run("new", str(self.store))
 
     def run(self, *words: str) -> str:
@@ -73,18 +74,24 @@ class House:
         self.url = server.stderr.readline().split()[-1]
         return server
 
+    def token_of(self, name: str, *words: str) -> str:
+        """The token of a client, which is let in at the first call."""
+        if name not in self.tokens:
+            self.tokens[name] = self.run("clients", "add", name, *words)
+        return self.tokens[name]
+
     def post(self, **headers: str) -> httpx.Response:
         """A first request."""
         return httpx.post(self.url, json=ASK, headers={**ACCEPT, **headers}, timeout=120)
 
     @asynccontextmanager
-    async def client(self, token: str) -> AsyncIterator[Client]:
+    async def client(self, token: str, **options: Any) -> AsyncIterator[Client]:
         """The SDK's own client with a token."""
         import httpx2
 
         async with (
             httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=120) as http,
-            Client(streamable_http_client(self.url, http_client=http)) as client,
+            Client(streamable_http_client(self.url, http_client=http), **options) as client,
         ):
             yield client
 
@@ -109,23 +116,144 @@ async def answer(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
 @pytest.mark.slow
 def test_a_wrong_host_origin_or_token_is_refused(house: House) -> None:
     token = house.run("clients", "add", "codex")
-    assert house.post().status_code == 200  # on this machine nobody needs one
-    assert house.post(Authorization=f"Bearer {token}").status_code == 200
-    assert house.post(Authorization="Bearer memtui_guess").status_code == 401
-    assert house.post(Authorization=f"Basic {token}").status_code == 401
-    assert house.post(Host="memory.example.org").status_code == 421
-    assert house.post(Origin="https://example.org").status_code == 403
+    port = house.url.split(":")[2].split("/")[0]
+    given = {"Authorization": f"Bearer {token}"}
+    assert house.post(**given).status_code == 200
+    for host in (
+        "memory.example.org",
+        "localhost:80@evil",
+        "localhost.evil.com",
+        f"localhost:{port}.evil.com",
+        "localhost:",
+    ):
+        assert house.post(Host=host, **given).status_code == 421, host
+    for origin in (
+        "https://example.org",
+        "https://localhost:8765.evil.com",
+        "http://localhost@evil.com",
+        f"http://127.0.0.1:{port}/x",
+        "null",
+    ):
+        assert house.post(Origin=origin, **given).status_code == 403, origin
+    for host in (f"localhost:{port}", f"LOCALHOST:{port}", f"[::1]:{port}"):
+        assert house.post(Host=host, Origin=f"http://{host}", **given).status_code == 200, host
     assert token not in (Path(house.environ["MEMTUI_CONFIG_DIR"]) / "clients.json").read_text()
+
+
+def _refused(response: httpx.Response, status: int, words: str) -> None:
+    """An error of the protocol that says what to do, and leads no host to a login."""
+    assert response.status_code == status, response.text
+    told = response.json()
+    assert (told["jsonrpc"], told["id"]) == ("2.0", 1)
+    assert words in told["error"]["message"]
+    assert told["error"]["code"] < 0
+    assert "WWW-Authenticate" not in response.headers
+
+
+@pytest.mark.slow
+def test_who_is_refused_is_told_what_to_do_and_gets_no_more_without_a_token(house: House) -> None:
+    token = house.run("clients", "add", "codex", "--no-writes")
+    given = {"Authorization": f"Bearer {token}"}
+    _refused(house.post(), 401, "memtui clients add")
+    _refused(house.post(Authorization="Bearer memtui_guess"), 401, "memtui clients add")
+    _refused(house.post(Authorization=f"Basic {token}"), 401, "memtui clients add")
     house.run("clients", "pause", "codex")
-    assert house.post(Authorization=f"Bearer {token}").status_code == 403
+    _refused(house.post(**given), 403, "memtui clients resume codex")
+    _refused(house.post(), 401, "memtui clients add")
     house.run("clients", "resume", "codex")
-    assert house.post(Authorization=f"Bearer {token}").status_code == 200
-    house.run("clients", "revoke", "codex")
-    assert house.post(Authorization=f"Bearer {token}").status_code == 401
-    slow = house.run("clients", "add", "slow", "--rate", "2")
-    codes = [house.post(Authorization=f"Bearer {slow}").status_code for _ in range(6)]
-    assert codes[0] == 200
-    assert 429 in codes
+    assert house.post(**given).status_code == 200
+    for name in ("codex", "local"):
+        house.run("clients", "revoke", name)
+    _refused(house.post(**given), 401, "memtui clients add")
+    _refused(house.post(), 401, "memtui clients add")
+    for path in (
+        "/.well-known/oauth-protected-resource",
+        "/.well-known/oauth-authorization-server",
+        "/register",
+    ):
+        assert httpx.get(house.url.removesuffix("/mcp") + path, timeout=120).status_code == 404
+
+
+@pytest.mark.slow
+def test_a_rate_counts_calls_and_nothing_else(house: House) -> None:
+    given = {"Authorization": f"Bearer {house.run('clients', 'add', 'slow', '--rate', '2')}", **ACCEPT}
+    assert [house.post(**given).status_code for _ in range(6)] == [200] * 6
+    ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    assert {httpx.post(house.url, json=ping, headers=given, timeout=120).status_code for _ in range(6)} == {
+        200
+    }
+    call = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "tools/call",
+        "params": {"name": "memory_list", "arguments": {}},
+    }
+    answers = [httpx.post(house.url, json=call, headers=given, timeout=120) for _ in range(6)]
+    _refused(next(each for each in answers if each.status_code != 200), 429, "2 calls a minute")
+    assert answers[0].status_code == 200
+
+
+@pytest.mark.slow
+def test_half_a_character_over_http_is_answered(house: House) -> None:
+    given = {
+        "Authorization": f"Bearer {house.run('clients', 'add', 'js')}",
+        "Content-Type": "application/json",
+    }
+    body = (
+        '{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"memory_search",'
+        '"arguments":{"query":"the \\ud83d cat"}}}'
+    )
+    told = httpx.post(house.url, content=body, headers={**ACCEPT, **given}, timeout=120).json()
+    assert told["id"] == 7
+    assert "result" in told
+
+
+def _started(house: House, *words: str) -> tuple[int, str, str]:
+    """What a first request without a token gets, the token that was said, and all that was said."""
+    server = house.start(*words)
+    try:
+        status = house.post().status_code
+    finally:
+        server.terminate()
+        said = server.communicate(timeout=120)[1]
+    return status, said.partition("memtui_")[2].strip(), said
+
+
+@pytest.mark.slow
+def test_the_first_server_that_writes_makes_a_token_and_says_it_once(tmp_path: Path) -> None:
+    house = House(tmp_path)
+    status, token, _ = _started(house)
+    assert (status, token) == (200, "")  # it only reads, and nobody was let in yet
+    status, token, _ = _started(house, "--rw")
+    assert status == 401
+    assert token
+    listed = json.loads(house.run("clients", "--json", "--store", str(house.store)))["clients"]
+    assert [each["name"] for each in listed] == ["local"]
+    assert _started(house, "--rw")[:2] == (401, "")
+    server = house.start("--rw")
+    assert house.post(Authorization=f"Bearer memtui_{token}").status_code == 200
+    server.terminate()
+    server.communicate(timeout=120)
+    house.run("clients", "revoke", "local")
+    assert _started(house, "--rw")[:2] == (401, "")
+    assert _started(house)[:2] == (401, "")  # a revoked client gets no more without its token
+
+
+@pytest.mark.slow
+async def test_an_owner_allows_a_client_to_update_and_forget_without_a_question(house: House) -> None:
+    name_of = {"able": ["--allow", "update"], "bare": []}
+    tokens = {name: house.run("clients", "add", name, *words) for name, words in name_of.items()}
+    for name, token in tokens.items():
+        async with house.client(token) as client:
+            made = await answer(client, "memory_store", text=f"{name.title()} keeps the bicycle in the hall")
+            text = f"{name.title()} keeps the bicycle in the cellar"
+            changed = await answer(client, "memory_update", id=made["id"], text=text)
+            assert (changed["action"] == "preview") == (name == "bare")
+            gone = await answer(client, "memory_forget", id=changed["id"])
+            assert gone["action"] == "preview"  # only what was allowed
+    entries = json.loads(house.run("journal", "--json", "--store", str(house.store)))["entries"]
+    by_right = {each["client"]: each["allowed_by"] for each in entries if each.get("allowed_by")}
+    assert by_right == {"mcp:able": "--allow update"}
 
 
 def test_beyond_this_machine_nobody_is_served_without_a_token(tmp_path: Path) -> None:
@@ -218,7 +346,7 @@ async def test_each_client_is_told_of_what_it_may_read_until_its_rights_change(h
 
 @pytest.mark.slow
 async def test_the_older_protocol_over_http_does_not_promise_notices(house: House) -> None:
-    async with Client(streamable_http_client(house.url), mode="legacy") as client:
+    async with house.client(house.token_of("old"), mode="legacy") as client:
         capabilities = client.server_capabilities
         assert capabilities is not None
         assert capabilities.resources is not None
@@ -257,7 +385,7 @@ async def test_what_is_to_be_pasted_reaches_a_server_over_http(house: House) -> 
         url, headers, entry = _entry_of(host, told.stdout)
         assert url == house.url
         assert token not in told.stdout  # it is written into no file
-        assert bool(headers) == bool(named)
+        assert headers  # a server that writes asks for a token
         assert f"--http {port}" in told.stderr
         assert "command" not in entry
         sent = {
@@ -272,7 +400,7 @@ async def test_what_is_to_be_pasted_reaches_a_server_over_http(house: House) -> 
         ):
             assert "memory_search" in {tool.name for tool in (await client.list_tools()).tools}
             home = json.loads((await client.read_resource("memtui://scopes")).contents[0].text)["writes"]  # type: ignore[union-attr]
-            assert home == ("agent:codex" if named else "global")
+            assert home == "agent:codex"
 
 
 def test_what_is_to_be_pasted_for_another_machine_always_sends_a_token(tmp_path: Path) -> None:

@@ -17,7 +17,6 @@ import pytest
 from mcp import MCPError
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
-from mcp.client.streamable_http import streamable_http_client
 
 from memtui.engine import changes, open_engine
 from memtui.engine.changes.journal import INTENDED, LISTED, Journal
@@ -72,7 +71,7 @@ async def serving(house: House, transport: str) -> AsyncIterator[Served]:
         return
     process = house.start("--rw", "--as", "main")
     try:
-        async with Client(streamable_http_client(house.url)) as client:
+        async with house.client(house.token_of("main")) as client:
             yield Served(client, process.pid)
     except* httpx2.TransportError:
         pass  # a client whose server was killed says so at its end, too

@@ -211,6 +211,7 @@ def _described(change_set: ChangeSet, client: str, detail: Mapping[str, Any] | N
     return {
         "subject": subject_of(change_set.changes),
         **({"client": client} if client else {}),
+        **({"allowed_by": change_set.allowed_by} if change_set.allowed_by else {}),
         **(detail or {}),
     }
 

@@ -140,6 +140,8 @@ class ChangeSet:
     """Of an undo: tables that were made by copying a version, and go."""
     put_back: bool = False
     """Whether its rows were in the table before: they come back as they were, also those without a vector."""
+    allowed_by: str = ""
+    """The right by which an agent does it without a question; the journal names it."""
     mark: Any = field(default=None, repr=False, compare=False)
     base: Any = field(default=None, repr=False, compare=False)
     """The whole rows as they were when this was planned, at `version`; spares reading them again."""

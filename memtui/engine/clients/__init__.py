@@ -29,10 +29,11 @@ if TYPE_CHECKING:
         place_of,
     )
     from memtui.engine.clients.reach import ClientReach
-    from memtui.engine.clients.register import Client, ClientRegister, RateLimit
+    from memtui.engine.clients.register import OWNER, Client, ClientRegister, RateLimit, rights_of
 
 __all__ = [
     "HOSTS",
+    "OWNER",
     "TOKEN",
     "UNANSWERED",
     "WHERE",
@@ -55,6 +56,7 @@ __all__ = [
     "is_loopback",
     "masked",
     "place_of",
+    "rights_of",
     "scores_in",
 ]
 
@@ -69,7 +71,9 @@ __getattr__ = lazy_names(
         "CallCounts": "memtui.engine.clients.activity",
         "HOSTS": "memtui.engine.clients.hosts",
         "TOKEN": "memtui.engine.clients.hosts",
+        "OWNER": "memtui.engine.clients.register",
         "RateLimit": "memtui.engine.clients.register",
+        "rights_of": "memtui.engine.clients.register",
         "UNANSWERED": "memtui.engine.clients.calls",
         "ClientReach": "memtui.engine.clients.reach",
         "Via": "memtui.engine.clients.calls",

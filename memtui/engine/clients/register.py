@@ -18,6 +18,22 @@ from memtui.engine.core.private_file import make_private_folder, write_private
 
 PREFIX = "memtui_"
 
+RIGHTS = ("update", "forget")
+"""What an owner can allow a client to do without a question; else a person is asked, or a preview comes first."""
+
+OWNER = "local"
+"""The client that the first server makes which would otherwise let everybody on this machine write."""
+
+
+def rights_of(text: str) -> tuple[str, ...]:
+    """The rights of a list such as `update,forget`, in the order of `RIGHTS`. Raises UsageError for another word."""
+    words = {word.strip() for word in text.split(",") if word.strip()}
+    if unknown := sorted(words - set(RIGHTS)):
+        raise UsageError(
+            f"--allow does not know {unknown[0]!r}.", fix=f"Name one or more of: {', '.join(RIGHTS)}."
+        )
+    return tuple(right for right in RIGHTS if right in words)
+
 
 @dataclass(frozen=True, slots=True)
 class Client:
@@ -38,6 +54,10 @@ class Client:
     added_ms: int = 0
     store: str = ""
     """The folder or address of the one store that it is let in on; empty: every store that goes by the register."""
+    allow: tuple[str, ...] = ()
+    """What it does without asking a person first, of `RIGHTS`: the owner said so beforehand."""
+    as_started: bool = False
+    """Whether it has the rights of the options that the server was started with, instead of rights of its own."""
 
 
 class ClientRegister:
@@ -52,6 +72,8 @@ class ClientRegister:
         self._store = store
         self._seen: tuple[int, int] | None = None
         self._clients: tuple[Client, ...] = ()
+        self._token_stores: frozenset[str] = frozenset()
+        """The stores for which a token was ever made, empty: for every store; revoked tokens count, too."""
 
     def all(self) -> tuple[Client, ...]:
         """Every client of the store, by name.
@@ -72,14 +94,27 @@ class ClientRegister:
             if stamp != self._seen:
                 given = json.loads(self.path.read_text(encoding="utf-8"))
                 self._clients = tuple(_client(each) for each in given["clients"])
+                self._token_stores = frozenset(given.get("token_stores", ())) | {
+                    each.store for each in self._clients if each.token_hash
+                }
                 self._seen = stamp
         except FileNotFoundError:
-            self._clients, self._seen = (), None
+            self._clients, self._token_stores, self._seen = (), frozenset(), None
         except (OSError, ValueError, KeyError, TypeError):
             raise UsageError(
                 f"{self.path} cannot be read as the register of clients.", fix="Correct it, or move it away."
             ) from None
         return self._clients
+
+    def needs_token(self) -> bool:
+        """Whether a caller must have a token: one was made for this store, even if it was revoked since.
+
+        Raises UsageError as `all` does.
+        """
+        self.everywhere()
+        if not self._token_stores or "" in self._token_stores or self._store is None:
+            return bool(self._token_stores)
+        return self._store() in self._token_stores
 
     def named(self, name: str) -> Client | None:
         """The client of this name."""
@@ -109,6 +144,22 @@ class ClientRegister:
             clients[client.name] = replace(client, token_hash=hash_of(token))
         return token
 
+    def add_first(self, client: Client) -> tuple[str, str]:
+        """Let in the first client of a store; its name and token. Both are empty where a token was made before.
+
+        A name that is taken gets a number. Raises UsageError as `all` does.
+        """
+        token = PREFIX + secrets.token_urlsafe(32)
+        with self._changing() as clients:
+            if self.needs_token():
+                return "", ""
+            name, number = client.name, 1
+            while name in clients:
+                number += 1
+                name = f"{client.name}-{number}"
+            clients[name] = replace(client, name=name, token_hash=hash_of(token))
+        return name, token
+
     def change(self, name: str, **rights: Any) -> None:
         """Give a client other rights; `rights` are fields of `Client`. Raises UsageError for an unknown name."""
         self._known(name)
@@ -129,8 +180,11 @@ class ClientRegister:
                 del clients[name]
 
     def _known(self, name: str) -> None:
-        if self.named(name) is None:
-            names = ", ".join(each.name for each in self.all()) or "none"
+        known = [
+            each.name for each in self.everywhere()
+        ]  # a name stands once in the file, whatever its store
+        if name not in known:
+            names = ", ".join(known) or "none"
             raise UsageError(f"There is no client {name!r}.", fix=f"The clients are: {names}.")
 
     @contextmanager
@@ -142,7 +196,9 @@ class ClientRegister:
             clients = {client.name: client for client in self.everywhere()}
             yield clients
             listed = [asdict(clients[name]) for name in sorted(clients)]
-            write_private(self.path, json.dumps({"clients": listed}, indent=1))
+            made = self._token_stores | {each.store for each in clients.values() if each.token_hash}
+            told = {"clients": listed, "token_stores": sorted(made)}
+            write_private(self.path, json.dumps(told, indent=1))
 
 
 def hash_of(token: str) -> str:
@@ -152,7 +208,8 @@ def hash_of(token: str) -> str:
 
 def _client(given: dict[str, object]) -> Client:
     client = Client(**given)  # type: ignore[arg-type]
-    return client if client.reads is None else replace(client, reads=tuple(client.reads))
+    reads = None if client.reads is None else tuple(client.reads)
+    return replace(client, reads=reads, allow=tuple(client.allow))
 
 
 class RateLimit:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from memtui.engine import MemtuiError, changes
-from memtui.mcp.door import Door, ToolError, untrusted, usage
+from memtui.mcp.door import Door, ToolError, allowed_by, untrusted, usage
 from memtui.mcp.tools.base import Answer, Arguments, Reply, Tool
 
 
@@ -55,7 +56,9 @@ def run(door: Door, given: Forget) -> Reply:
             )
         count = len(planned.changes)
         deletes = any(change.op == "delete" for change in planned.changes)
-        if given.confirm is None:
+        if "forget" in door.allowed:
+            planned = replace(planned, allowed_by=allowed_by("forget"))
+        elif given.confirm is None:
             token = door.token("memory_forget", arguments)
             verb = "deleted" if deletes else "archived"
             note = f"{count} would be {verb}; nothing was changed. To do it, repeat with confirm={token}"
@@ -71,7 +74,8 @@ def run(door: Door, given: Forget) -> Reply:
                 ),
                 confirm=token,
             )
-        door.take_token(given.confirm, "memory_forget", arguments)
+        else:
+            door.take_token(given.confirm, "memory_forget", arguments)
         try:
             changes.apply(engine, planned, confirmed=True)
             engine.refresh()

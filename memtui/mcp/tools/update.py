@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
 from memtui.engine import MemtuiError, changes
-from memtui.mcp.door import Door, ToolError, untrusted, usage
+from memtui.mcp.door import Door, ToolError, allowed_by, untrusted, usage
 from memtui.mcp.tools.base import Answer, Arguments, Reply, Tool
 
 if TYPE_CHECKING:
@@ -66,7 +67,9 @@ def run(door: Door, given: Update) -> Reply:
         for change in planned.changes:
             if change.op == "edit" and change.id == memory.id:
                 before, after = dict(change.before), dict(change.after)
-        if given.confirm is None:
+        if "update" in door.allowed:
+            planned = replace(planned, allowed_by=allowed_by("update"))
+        elif given.confirm is None:
             token = door.token("memory_update", arguments)
             data = Updated(action="preview", id=memory.id, confirm=token, before=before, after=after)
             lines = [f"was: {memory.title}", f"will be: {given.text or memory.title}"]
@@ -76,7 +79,8 @@ def run(door: Door, given: Update) -> Reply:
                 asks=("An agent wants to change a memory.", *asked_lines(memory, wanted)),
                 confirm=token,
             )
-        door.take_token(given.confirm, "memory_update", arguments)
+        else:
+            door.take_token(given.confirm, "memory_update", arguments)
         try:
             changes.apply(engine, planned)
             engine.refresh()
