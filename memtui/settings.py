@@ -69,7 +69,7 @@ SETTINGS = (
     Setting(
         "embedding.provider",
         "",
-        "openai, azure-openai, jina, voyage, nvidia or ollama; empty is told by host.",
+        "openai, azure-openai, jina, voyage, nvidia or ollama; empty: detected from the host.",
     ),
     Setting("embedding.timeout_s", 10.0, "Seconds to wait for the vector of one question."),
     Setting("chat.model", "", "Language model for summaries and captures; empty asks none."),

@@ -497,6 +497,6 @@ def stopped(error: BaseException) -> str:
         [
             f"memtui stopped by a fault of its own: {type(error).__name__}: {words}",
             *places,
-            "A change that had begun is finished or taken back at the next start. Report these lines.",
+            "A change that had begun is finished or undone at the next start. Report these lines.",
         ]
     )

@@ -119,7 +119,7 @@ PLAN, APPLY, STAGE = "plan", "apply", "stage"
 SLOW_S = 0.4
 """A plan that is there sooner needs no word that it is being made."""
 
-_DONE = {"undo": "taken back", "redo": "made again", "restore": "brought back"}
+_DONE = {"undo": "undone", "redo": "redone", "restore": "brought back"}
 
 _DONE |= {"merge": "merged", "forget": "forgotten", "clean": "cleared of older versions"}
 
@@ -318,7 +318,7 @@ class ChangeRequests(Widget):
         elif planned.undoes is not None or (self._asked is not None and self._asked.write is not commit):
             self._write(planned, confirmed=False)  # only the journal has to learn of it
         else:
-            self.say("It is so already; nothing was changed.", "note")
+            self.say("Nothing to change.", "note")
 
     # agreeing and writing
 
@@ -364,7 +364,7 @@ class ChangeRequests(Widget):
             forcible=asked.force is not None,
             effect=effect,
             staging=may_wait(asked, planned, bool(on_top)),
-            way_out="back to the editor" if asked.edit is not None else "change nothing",
+            way_out="back to the editor" if asked.edit is not None else "cancel",
         )
         self.app.push_screen(preview, self._answered)
 
@@ -471,13 +471,13 @@ class ChangeRequests(Widget):
         verb = "archived" if archived else _DONE.get(outcome.action, "changed")
         done = f"{counted(outcome.changed, 'memory', 'memories')} {verb}"
         if outcome.final:
-            return f"{done} (entry {full(outcome.entry)}); this cannot be taken back"
+            return f"{done} (entry {full(outcome.entry)}); this cannot be undone"
         undone = outcome.action == "undo"
         keys = host(self).keys
         if undone:
             back = f"{keys.cap((self._undo or 'app.make-again').replace('undo', 'redo'))} makes it again"
         else:
-            back = f"{keys.cap(self._undo or 'app.take-back')} takes it back"
+            back = f"{keys.cap(self._undo or 'app.take-back')} undoes it"
         new = [each for each in outcome.warnings if each not in self._agreed.warnings]
         known = host(self).session.engine
         heard = known.write_state.access.warning if known is not None else ""

@@ -87,7 +87,7 @@ class ConfigRequests(Widget):
 
         draft = planned.draft
         if not draft.changes:
-            self._say("It is so already; nothing was changed.", "note")
+            self._say("Nothing to change.", "note")
             return
 
         def answered(answer: str | None) -> None:
@@ -171,6 +171,6 @@ class ConfigRequests(Widget):
             return undo_write(read_configuration(engine), record, state=state_dir(environ), now_ms=now_ms)
 
         def done(files: Any) -> None:
-            self._read_again(f"taken back; you restart the gateway: {RESTART}", undone=True)
+            self._read_again(f"undone; restart the gateway: {RESTART}", undone=True)
 
         self.runner.call(WRITE, work, done, failed=self._failed)

@@ -116,11 +116,11 @@ STEPS = (
     ),
     TourStep(
         "The sentence that was found gets the right port; the wrong memory is replaced, and kept as history.",
-        "Press {paste.take}: look at it first. Nothing is written yet.",
+        "Press {paste.take}: preview it. Nothing is written yet.",
         lambda before, now: now.dialog == "ChangePreview",
     ),
     TourStep(
-        "The preview: what changes, and below it what the agent would now read, before and now.",
+        "The preview: what changes, and below it the effect on recall, before and now.",
         "Press {change.apply} to write it.",
         lambda before, now: now.version > before.version and not now.dialog,
     ),
@@ -130,12 +130,12 @@ STEPS = (
         lambda before, now: now.answered and now.right,
     ),
     TourStep(
-        "Number 1 is the right port now. Every change can be taken back: exactly these rows and fields.",
+        "Number 1 is the right port now. Every change can be undone, exact to the field.",
         "Press {app.go-browse}, then {browse.undo}, then {change.apply}; {app.skip-tour} keeps it.",
         lambda before, now: now.version > before.version and not now.dialog,
     ),
     TourStep(
-        "The wrong port is back, with the words and the fields of before. What was taken back can be made again.",
+        "The wrong port is back, with the words and the fields of before. Redo brings the correction again.",
         "Press {browse.redo}, then {change.apply}: the right port counts.",
         lambda before, now: now.version > before.version and not now.dialog,
     ),

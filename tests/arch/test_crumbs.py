@@ -26,7 +26,7 @@ KEPT = {
     "memtui.engine.capture.job_faults": "known faults of another program, counted; the jobs beside it only plan",
     "memtui.tui.screens.capture.sent": "what leaves the machine: looked for under this name",
     "memtui.engine.explain.index_loss": "a loss that no gate sees: the same recall asked without the index",
-    "memtui.engine.health.reembed": "vectors made again, as change sets",
+    "memtui.engine.health.reembed": "vectors redone, as change sets",
     "memtui.engine.providers.codex": "another way to a key than a key",
     "memtui.engine.recall.another_speaker": "who said it, of two; the probability beside it weighs it among others",
     "memtui.engine.recall.recipes.memtui.pairs": "words of languages without blanks",

@@ -59,7 +59,7 @@ WRITTEN = re.compile(
 """A key and what it does. Tab is not among them: nobody can give it to something else."""
 
 FIXED = {
-    "enter take   ": "a line of text takes it itself",
+    "enter select   ": "a line of text takes it itself",
     "enter open   ": "a line of text takes it itself",
     "enter run   ": "a line of text takes it itself",
     "esc shows all": "the line of text that narrows a list takes it itself",
@@ -71,7 +71,7 @@ def test_a_key_that_is_written_into_a_text_is_found() -> None:
     for wrong in (
         "enter shows it",
         "it is there. y copies it",
-        "u  take it back",
+        "u  undo",
         "Press R to reload",
         "7 Capture keeps it",
     ):

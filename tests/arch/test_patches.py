@@ -75,7 +75,7 @@ def test_every_patch_says_what_it_stands_on() -> None:
 @pytest.mark.parametrize("patch", PATCHES)
 def test_upstream_is_as_it_was(patch: str) -> None:
     now = {name: source_sum(name) for name in UPSTREAM[patch]}
-    assert now == UPSTREAM[patch], f"{patch}: look at it again under textual {version('textual')}"
+    assert now == UPSTREAM[patch], f"{patch}: preview again under textual {version('textual')}"
 
 
 def test_lancedb_is_of_the_releases_that_the_patch_knows() -> None:

@@ -101,7 +101,7 @@ def test_a_question_is_asked_again_today_and_as_of_its_moment(run: Run, home: Pa
         ("fecedc6c", 1, None, None),
         ("86370023", 2, None, None),
     ]
-    assert turn["warnings"] == ["only the store tells of this injection: at least these"]
+    assert turn["warnings"] == ["this injection is known from the store only: minimum"]
     [turn] = json.loads(run("replay", IDS[2], "--store", after, "--turn", 1, "--now", "--json")[1])["turns"]
     assert [(each["rank_now"] is None, each["gate"]) for each in turn["memories"]] == [
         (True, "scope"),

@@ -67,7 +67,7 @@ def test_files_are_previewed_written_and_taken_back_with_their_entry(run: Run, p
     assert notes(place) == []
     assert open_engine(place / "store", now=lambda: NOW_MS, environ={}, cwd=place).store.count() == 0
     assert run("undo", done["entry"] + 1, *where)[0] == 0
-    assert set(notes(place)) == {report, day}, "what was taken back is made again"
+    assert set(notes(place)) == {report, day}, "what was undone is redone"
 
 
 def test_what_others_wrote_into_a_file_since_stays(run: Run, place: Path) -> None:

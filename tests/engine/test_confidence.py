@@ -138,7 +138,7 @@ def test_what_stands_to_the_letter_counts_in_notes_and_is_told(demo: Engine) -> 
     assert told is not None
     at = next(at for at, row in enumerate(trace.pool.rows) if row.id == told.memory)
     assert told.literal == subject.literal(trace.query, [row.text for row in trace.pool.rows], at)
-    assert f"{told.literal:.0%} of the question there to the letter" in told.why
+    assert f"{told.literal:.0%} of the question matched exactly" in told.why
     assert told.as_json()["literal"] == told.literal
     assert told.asked is None
 

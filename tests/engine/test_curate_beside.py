@@ -168,7 +168,7 @@ def kill_often(folder: Path, times: int) -> Counter[str]:
                 else:
                     changes.finish_entry(engine, left.entry.entry)
                 tiers = {json.loads(row["metadata"])["tier"] for row in ours(folder).to_pylist()}
-                assert len(tiers) == 1, "what was interrupted is finished or taken back as a whole"
+                assert len(tiers) == 1, "what was interrupted is finished or undone as a whole"
             assert changes.find_interrupted(engine) == []
             seen["killed"] += 1
     return seen

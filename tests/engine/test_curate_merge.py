@@ -39,7 +39,7 @@ def test_the_survivor_takes_over_and_the_others_are_superseded(three: Path) -> N
     engine = engine_at(three)
     planned = changes.plan_merge(engine, [uuid(1), uuid(2), uuid(3)])
     assert [(each.id, each.why) for each in planned.changes] == [
-        (uuid(3), "survives"),
+        (uuid(3), "kept"),
         (uuid(1), f"merged into {uuid(3)}"),
         (uuid(2), f"merged into {uuid(3)}"),
     ]

@@ -72,7 +72,7 @@ def test_no_version_index_or_file_holds_the_secret_and_the_memory_stays(store: P
     planned = changes.plan_past(made, [uuid(1)])
     assert planned.destroys
     assert any("1 entry of the journal told of it goes" in each for each in planned.warnings)
-    with pytest.raises(RefusedError, match="cannot be taken back"):
+    with pytest.raises(RefusedError, match="cannot be undone"):
         changes.apply(made, planned)
     assert holds(store, SECRET), "a refused plan does nothing"
     outcome = changes.apply(made, planned, confirmed=True)
@@ -88,12 +88,12 @@ def test_no_version_index_or_file_holds_the_secret_and_the_memory_stays(store: P
     told = made.write_state.journal.entry(outcome.entry)
     assert (told.action, told.state, told.rows) == ("clean", "applied", 1)
     assert made.write_state.journal.entry(entry).title == "edit: contents removed"
-    for number, why in ((entry, "removed for good"), (outcome.entry, "cannot be taken back")):
+    for number, why in ((entry, "removed for good"), (outcome.entry, "cannot be undone")):
         with pytest.raises(RefusedError, match=why):
             changes.plan_undo(made, number)
     changes.apply(made, changes.plan_undo(made))
     assert made.write_state.journal.entry(other).state == "undone", (
-        "what was changed in other memories can still be taken back"
+        "what was changed in other memories can still be undone"
     )
     assert changes.apply(made, changes.plan_past(made, [uuid(1)]), confirmed=True).receipt["clean"] is True
 

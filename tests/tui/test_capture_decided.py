@@ -50,10 +50,10 @@ async def test_edited_refused_written_taken_back_and_written_again(engine, size)
         await settle(pilot)
         assert texts_of(engine) == before
         assert screen.state.taken_back == {first}
-        assert f"entry {first} taken back" in screen_text(app)
+        assert f"entry {first} undone" in screen_text(app)
         await press(pilot, "U", "enter")
         await settle(pilot)
-        assert "taken back" not in screen_text(app).replace("1 memory taken back", "")
+        assert "undone" not in screen_text(app).replace("1 memory undone", "")
         assert texts_of(engine) - before == {"Herr Wiebe wants a call two days before."}
         await press(pilot, "u", "enter")
         await settle(pilot)

@@ -83,7 +83,7 @@ async def written_and_back(app: Any, pilot: Any, engine: Engine, action: str) ->
     assert kept(engine) == after
     await agreed(app, pilot, "u")
     assert kept(engine) == before
-    assert "taken back" in screen_text(app)
+    assert "undone" in screen_text(app)
 
 
 async def seen_at_three_sizes(app: Any, pilot: Any, told: str, last: tuple[int, int]) -> None:

@@ -162,7 +162,7 @@ async def test_each_field_of_the_memory_under_the_cursor(tmp_path, keys, typed, 
         assert same_rows(rows_of(store), before)
         assert field in screen_text(app)
         await press(pilot, "enter")
-        assert "1 memory changed (entry 1); u takes it back" in said(app)
+        assert "1 memory changed (entry 1); u undoes it" in said(app)
         assert current_id(app) == memory
         shown = listing(app).current
         assert shown is not None
@@ -170,9 +170,9 @@ async def test_each_field_of_the_memory_under_the_cursor(tmp_path, keys, typed, 
         assert same_rows(rows_of(store, but=[memory]), _without(before, memory))
         await press(pilot, "u")
         assert "take back entry 1" in screen_text(app)
-        assert "enter apply   esc change nothing" in screen_text(app)
+        assert "enter apply   esc cancel" in screen_text(app)
         await press(pilot, "enter")
-        assert "1 memory taken back" in said(app)
+        assert "1 memory undone" in said(app)
     assert same_rows(rows_of(store), before)
 
 
@@ -211,7 +211,7 @@ async def test_marked_memories_change_in_one_version_and_undo_and_redo_are_exact
         await steps(pilot, "u", "enter")
         assert same_rows(rows_of(store), before)
         await steps(pilot, "U", "enter")
-        assert "made again" in said(app)
+        assert "redone" in said(app)
     assert same_rows(rows_of(store), changed)
 
 

@@ -90,7 +90,7 @@ async def test_a_new_text_and_new_fields_go_in_one_change_and_come_back_with_und
         assert f"Now {old['text'][:12]}" in text
         assert "The vector is made anew by static-minilm-256" in text
         await press(pilot, "enter")
-        assert "1 memory changed (entry 1); u takes it back" in said(app)
+        assert "1 memory changed (entry 1); u undoes it" in said(app)
         new = row_of(demo, memory)
         assert new["text"] == f"Now {old['text']}"
         assert new["vector"] != old["vector"]

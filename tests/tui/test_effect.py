@@ -34,7 +34,7 @@ async def test_the_preview_says_which_questions_get_other_answers(demo_store, tm
         await choose(pilot, app, "archived")
         assert isinstance(app.screen, ChangePreview)
         text = screen_text(app)
-        assert "WHAT THE AGENT WOULD NOW READ" in text
+        assert "EFFECT ON RECALL" in text
         assert "Which port do I use for SSH" in text
         assert "1 of 1 answer changes" in text
         assert "before" in text
@@ -79,7 +79,7 @@ async def test_changed_words_of_an_answer_are_shown_old_and_new(demo_store, tmp_
         plan = changes.plan_edit(engine, [first], {"text": text.replace("2222", "8443")})
         app.push_screen(ChangePreview(plan, effect=partial(effect_on_recall, engine)))
         await until(pilot, lambda: "1 of 1 answer changes" in screen_text(app))
-        shown = screen_text(app).partition("WHAT THE AGENT WOULD NOW READ")[2]
+        shown = screen_text(app).partition("EFFECT ON RECALL")[2]
         assert "2222" in shown
         assert "8443" in shown
         assert shown.index("2222") < shown.index("8443")  # before at the left, now at the right

@@ -102,7 +102,7 @@ async def test_with_every_trace_no_version_holds_it_and_undo_says_so(tmp_path):
         assert "nothing of it" in shown
         assert "sha256" in shown
         assert memory not in shown
-        assert "forgotten with every trace" in shown
+        assert "deleted including history" in shown
         await press(pilot, "u")
         await until(pilot, lambda: "contents were removed for good" in said(app))
         for key in ("x", "enter"):  # its receipt is all that is left of it
@@ -140,7 +140,7 @@ async def test_a_dropped_row_stays_with_its_mirror_line(tmp_path):
         first, *others = listing(app).marks.ids
         await steps(pilot, "D", "d")
         assert "Would delete 3 memories" in screen_text(app)
-        assert "d drop this row" in screen_text(app)
+        assert "d exclude this row" in screen_text(app)
         await press(pilot, "d")
         assert "Would delete 2 memories" in screen_text(app)
         assert "COPIES" not in screen_text(app)

@@ -194,7 +194,7 @@ async def test_no_option_of_a_menu_is_cut_where_the_room_is_there(words: int) ->
 
 
 DIALOGS = {
-    "ChangePreview": "applies what can be taken back; nothing that deletes",
+    "ChangePreview": "applies what can be undone; nothing that deletes",
     "StagedSet": "as ChangePreview",
     "RepairPreview": "as ChangePreview: no old version goes by it",
     "PersonPreview": "as ChangePreview",

@@ -63,7 +63,7 @@ async def test_doctor_at_three_sizes(size: tuple[int, int], tmp_path: Path) -> N
         text = screen_text(app)
         assert "answers wrong" in text
         assert "lost or leaked" in text
-        assert "2 memories in a scope that nobody reads" in text
+        assert "2 memories in a scope no agent can read" in text
         check_golden(f"health-doctor-{size[0]}x{size[1]}", _without_clock(still(text, tmp_path)))
 
 
@@ -104,7 +104,7 @@ async def test_fix_shows_the_remedy_as_a_preview(tmp_path: Path) -> None:
         await settle(pilot)
         text = screen_text(app)
         assert "▸ global" in text
-        assert "change nothing" in text
+        assert "cancel" in text
         await press(pilot, "escape")
         await settle(pilot)
         assert isinstance(app.screen, HealthScreen)
@@ -132,15 +132,15 @@ async def test_all_that_is_safe_is_one_preview_and_then_mended(tmp_path: Path) -
         await press(pilot, "F")
         await settle(pilot)
         text = screen_text(app)
-        assert "D23 2 memories in a scope that nobody reads" in text
-        assert "WHAT THE AGENT WOULD NOW READ" in text
+        assert "D23 2 memories in a scope no agent can read" in text
+        assert "EFFECT ON RECALL" in text
         assert tree_hash(store) == before
         assert "Y the agent is stopped: fix 2 findings" in text  # its build cannot be told
         await press(pilot, "Y")
         await settle(pilot)
         await settle(pilot)
         assert "see the Journal" in screen_text(app)
-        assert "2 memories in a scope that nobody reads" not in screen_text(app)
+        assert "2 memories in a scope no agent can read" not in screen_text(app)
     scopes = {row["scope"] for row in planted.open_table(store).search().limit(None).to_list()}
     assert None not in scopes
 
@@ -348,7 +348,7 @@ async def test_a_whole_restore_asks_the_cases_before_and_after_and_leaves_a_rece
         await settle(pilot)
         text = screen_text(app)
         assert "1 memory that came since would go" in text
-        assert "WHAT THE AGENT WOULD NOW READ" in text
+        assert "EFFECT ON RECALL" in text
         assert f"worse  {planted.text_of(200)[:20]}" in text
         assert "came since" in text
         tells_consequences(app, "going back to a version")
@@ -422,7 +422,7 @@ async def test_a_store_without_a_configuration_says_what_is_missing(
     async with running(engine, size) as (app, pilot):
         await press(pilot, "9")
         await settle(pilot)
-        assert "were not read yet: look again does" in screen_text(app), (
+        assert "were not read yet: refresh reads them" in screen_text(app), (
             "nothing found, by half of the checks"
         )
         await press(pilot, *["right_square_bracket"] * 3)

@@ -96,7 +96,7 @@ async def test_an_old_entry_is_undone_and_made_again_alone(tmp_path):
         await press(pilot, "u")
         assert not isinstance(app.screen, ChangePreview)
         await steps(pilot, "U", "enter")
-        assert "made again" in said(app)
+        assert "redone" in said(app)
     assert same_rows(rows_of(store), before)
 
 

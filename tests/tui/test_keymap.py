@@ -44,9 +44,7 @@ def test_hints_on_the_screen_name_actions_that_there_are():
 
 def test_hints_follow_the_keys_in_force(tmp_path):
     keys = keys_from(tmp_path, '[browse]\nundo = "f5"\n')
-    assert (
-        keys.words("{browse.undo} takes it back, {no.such} {stays}") == "f5 takes it back, {no.such} {stays}"
-    )
+    assert keys.words("{browse.undo} undoes it, {no.such} {stays}") == "f5 undoes it, {no.such} {stays}"
 
 
 def test_letters_of_choices_follow_the_keys_in_force(tmp_path):

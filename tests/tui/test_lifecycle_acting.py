@@ -101,7 +101,7 @@ async def test_a_sweep_is_taken_back_where_it_was_made(writable: Engine):
         await press(pilot, "enter")
         await until(pilot, lambda: writable.get(IDS[0]).tier == "working")
         await settle(pilot)
-        assert "taken back" in screen_text(app)
+        assert "undone" in screen_text(app)
         assert screen_of(app).state.board.promotions > 0
 
 

@@ -82,9 +82,9 @@ OTHERS = {
     "transfer.undo": "goes the way of browse.undo",
     "audit.apply": "test_audit.py: by the same preview",
     "audit.edit": "test_audit.py: what an agent reads is edited, after the unlock",
-    "audit.undo-config": "test_audit.py: and taken back",
+    "audit.undo-config": "test_audit.py: and undone",
     "plans.apply": "test_health.py: a plan is written, after the unlock",
-    "plans.undo": "test_health.py: and taken back",
+    "plans.undo": "test_health.py: and undone",
 }
 """What needs another world than the demo, and where it is seen."""
 

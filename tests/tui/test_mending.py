@@ -116,7 +116,7 @@ async def test_a_merge_from_the_key_to_the_store_and_back_and_the_next_cluster(s
         assert isinstance(app.screen, ChangePreview)
         assert same_rows(rows_of(store), before)
         await press(pilot, "enter")
-        assert "2 memories merged (entry 1); u takes it back" in said(app)
+        assert "2 memories merged (entry 1); u undoes it" in said(app)
         assert isinstance(app.screen, MendScreen)
         assert finds(app).key == name("same1")
         assert finds(app).keys == [name("same1")]
@@ -125,7 +125,7 @@ async def test_a_merge_from_the_key_to_the_store_and_back_and_the_next_cluster(s
         assert metadata(store, "dup1")["supersedes"] == name("dup2")
         assert same_rows(rows_of(store, but=[name("dup1"), name("dup2")]), _but(before, "dup1", "dup2"))
         await steps(pilot, "u", "enter")
-        assert "taken back" in said(app)
+        assert "undone" in said(app)
         assert finds(app).keys == [name("same1"), name("dup1")]
     assert same_rows(rows_of(store), before)
 
@@ -270,7 +270,7 @@ async def test_a_secret_is_masked_and_its_history_removed_while_the_memory_stays
         assert "the memory stays" in shown
         assert "older versions not found" in shown
         await press(pilot, "escape")
-        assert "1 memory cleared of older versions (entry 2); this cannot be taken back" in said(app)
+        assert "1 memory cleared of older versions (entry 2); this cannot be undone" in said(app)
         await press(pilot, "u")
         assert "removed for good" in said(app)
     assert "REDACTED" in str(row_of(copy, memory)["text"])

@@ -33,7 +33,7 @@ async def test_the_preview_says_what_stays_of_a_person_elsewhere(demo_store: Pat
         await until(pilot, lambda: isinstance(app.screen, ChangePreview))
         await settle(pilot)
         seen = " ".join(screen_text(app).replace("│", " ").split())
-        assert "Would delete 3 memories, every trace of them" in seen
+        assert "Would delete 3 memories, including their history" in seen
         assert "1 session file holds the name and stays: one.jsonl" in seen
         assert "of memtui's own (questions, cases, filters) hold" in seen
         assert "NAMED 3 go" in seen
@@ -72,7 +72,7 @@ async def test_the_name_is_taken_out_of_one_memory_and_the_others_go(
         await press(pilot, "m")
         await until(pilot, lambda: isinstance(app.screen, ChangePreview))
         await settle(pilot)
-        assert f"Would delete {len(before) - 1} memories and redact 1, every trace" in screen_text(app)
+        assert f"Would delete {len(before) - 1} memories and redact 1, including history" in screen_text(app)
         await press(pilot, "y")
         await settle(pilot)
         assert "LOOKED FOR AFTERWARDS" in screen_text(app)
@@ -108,7 +108,7 @@ async def test_what_is_probably_about_a_person_is_chosen_one_by_one(
         await press(pilot, "space", "space")  # typed ahead: each takes the memory it stands on
         await until(pilot, lambda: {first, second} <= set(preview.plan.ids))
         assert len(preview.plan.ids) == named + 2
-        assert f"Would delete {named + 2} memories, every trace" in screen_text(app)
+        assert f"Would delete {named + 2} memories, including history" in screen_text(app)
         preview._rows.choose(second)
         await press(pilot, "space")
         await until(pilot, lambda: second not in preview.plan.ids)
@@ -119,7 +119,7 @@ async def test_what_is_probably_about_a_person_is_chosen_one_by_one(
         await type_text(pilot, word)
         await press(pilot, "enter")
         await until(pilot, lambda: third in preview.plan.ids)
-        assert f"Would delete {named + 1} memories and redact 1, every trace" in screen_text(app)
+        assert f"Would delete {named + 1} memories and redact 1, including history" in screen_text(app)
         await press(pilot, "y")
         await until(pilot, lambda: "LOOKED FOR AFTERWARDS" in screen_text(app))
         assert "found in" not in screen_text(app)

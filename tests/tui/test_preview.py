@@ -47,7 +47,7 @@ def test_a_merge_speaks_of_memories_and_never_prints_an_id_or_a_list_of_relation
         {"relations": None, "supersedes": None, "confidence": 0.76},
         {"relations": [{"type": "supersedes", "targetId": GONE}], "supersedes": GONE, "confidence": 0.84},
         NAMES[KEPT],
-        "survives",
+        "kept",
     )
     loser = Change(
         GONE,

@@ -126,7 +126,7 @@ async def test_questions_are_kept_searched_asked_again_and_forgotten(demo_engine
         assert screen.state.trace is not None
         assert screen.state.trace.query == "where are the backups"
         await press(pilot, "H")
-        await fill_in(pilot, "forget all questions")
+        await fill_in(pilot, "clear history")
         assert "forgotten" in said(app)
         await press(pilot, "H")
         assert "Nothing was asked of this store yet." in screen_text(app)

@@ -52,7 +52,7 @@ async def test_changes_are_staged_looked_at_together_dropped_edited_and_applied_
         assert "0.2" in screen_text(app), "the form shows the memory as it is staged"
         await steps(pilot, "escape", "C", "y")
         assert version_of(store) == version + 1
-        assert "2 memories changed (entry 1); u takes it back" in said(app)
+        assert "2 memories changed (entry 1); u undoes it" in said(app)
         assert "staged" not in lines(app)[0]
         changed = row_of(store, first)
         assert (changed["importance"], '"tier":"core"' in changed["metadata"].replace(" ", "")) == (0.2, True)
@@ -78,7 +78,7 @@ async def test_what_has_waited_is_tried_on_the_table_of_now_whose_older_versions
         assert "1 memory" in said(app) or "gone" in screen_text(app)
         await steps(pilot, "escape", "C")
         seen = screen_text(app)
-        assert "WHAT THE AGENT WOULD NOW READ" in seen
+        assert "EFFECT ON RECALL" in seen
         assert "is missing" not in seen
         assert "not known" not in seen
         await steps(pilot, "enter")

@@ -148,7 +148,7 @@ def every_title() -> dict[str, str]:
 @pytest.mark.parametrize("glyphs", [UNICODE, ASCII])
 def test_no_title_touches_its_bar_and_none_is_cut(width: int, glyphs: Glyphs) -> None:
     titles = every_title()
-    assert {"token vectors", "word by word", "adaptive gate", "length"} <= titles.keys()
+    assert {"token vectors", "term matching", "adaptive gate", "length"} <= titles.keys()
     for title in (*titles, "a title of many words"):
         lap = StageTiming(title, 0.0, 9.0, 9, 9, "$stage-fuse", warn=True)
         row = stage_row(lap, 9.0, width, glyphs).plain

@@ -94,7 +94,7 @@ async def test_from_the_first_key_to_the_changed_store_and_back(store, make):
             await type_text(pilot, str(len(KILNS)))
             await press(pilot, "enter")
         assert texts(store) == Counter(row["text"] for row in HERE)
-        assert "Taken back" in screen_text(app)
+        assert "Undone" in screen_text(app)
 
 
 async def test_the_plan_is_the_engines_and_a_switched_rule_counts_anew(store):
@@ -157,7 +157,7 @@ async def test_every_conflict_is_decided_before_anything_is_written(store):
         await press(pilot, "u")
         assert isinstance(app.screen, ChangePreview)
         await press(pilot, "enter")
-        assert "Taken back" in screen_text(app)
+        assert "Undone" in screen_text(app)
     assert rows_of(stored(store)) == before
 
 

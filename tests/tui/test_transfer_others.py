@@ -130,7 +130,7 @@ async def test_mending_shows_every_row_writes_one_entry_and_is_taken_back(old, t
         await press(pilot, "n")
         assert f"{rows} memories" in screen_text(app)
         assert "nothing is written" in screen_text(app)
-        assert "WHAT THE AGENT WOULD NOW READ" in screen_text(app)
+        assert "EFFECT ON RECALL" in screen_text(app)
         assert "Nobody asked anything yet" in screen_text(app)
         in_words(app, task)
         key = "Y" if screen.run.able("stopped", "", "") else "y"
@@ -189,18 +189,18 @@ async def test_another_model_is_rehearsed_made_switched_to_and_back(store):
     async with transferring(store, task="reembed") as (app, pilot, screen):
         assert f"memories     {len(HERE)}" in screen_text(app)
         await steps(pilot, "ny")
-        assert "WHAT THE AGENT WOULD NOW READ" in screen_text(app)
+        assert "EFFECT ON RECALL" in screen_text(app)
         assert "MEASURE" in screen_text(app)
         assert "alike" in screen_text(app)
         await steps(pilot, "ny")
         assert screen.run.step == "switch", screen_text(app)
         assert f"found itself {len(HERE)} of {len(HERE)}" in screen_text(app)
         await press(pilot, "Y")
-        assert "THE WAY BACK" in screen_text(app)
+        assert "UNDO" in screen_text(app)
         assert len(list(store.parent.glob("store.before-*"))) == 1
         screen.rows("b").focus()
         await steps(pilot, ["enter", "Y"])
-        assert "THE WAY BACK" not in screen_text(app)
+        assert "UNDO" not in screen_text(app)
     assert len(list(store.parent.glob("store.before-*"))) == 0
     assert len(rows_of(stored(store))) == len(HERE)
 

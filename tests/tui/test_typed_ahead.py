@@ -179,7 +179,7 @@ WALK = {
     "the change after a filter": ["2", "slash", *ASKED, *"Da"],
     "a change is written": [*"2jDa", "enter", "j"],
     "the journal after a change": [*"2jDa", "enter", *"6j"],
-    "a change is taken back": [*"2jDa", "enter", "u"],
+    "a change is undone": [*"2jDa", "enter", "u"],
     "a memory is chosen": [*"3", *ASKED, *"E", *"kelp", "enter"],
     "a file is imported": ["5", "enter", *"said.md", "enter", *"nj", "space", "n"],
     "a path that leads nowhere": ["5", "enter", *"gone.md", "enter", *"x"],

@@ -160,7 +160,7 @@ def parse_conversations(
     if not any(each.messages for each in conversations):
         raise MemtuiError(
             f"{name} holds no message{_as_what(found)}.",
-            fix="Look at it, or name its form (--format in the shell).",
+            fix="Check its content, or name its format (--format in the shell).",
         )
     return conversations
 

@@ -118,7 +118,7 @@ class ConflictError(RefusedError):
         more = f" (and {len(conflicts) - 1} more)" if len(conflicts) > 1 else ""
         super().__init__(
             f"{first.id}: {first.sentence}{more}",
-            fix="Look at it again, or leave these memories out; nothing was changed.",
+            fix="Preview it again, or exclude these memories; nothing was changed.",
         )
         self.conflicts = tuple(conflicts)
 
@@ -353,5 +353,5 @@ def _verified(material: MaterializedRows, writer: Writer, rows_before: int | Non
         return []
     raise MemtuiError(
         f"{len(bad)} of the memories are not in {writer.where} as they were written (first: {bad[0]}).",
-        fix="Look at the journal: memtui journal; it says what is there, and can finish or take it back.",
+        fix="Run memtui journal: it lists the entry, and can finish or undo it.",
     )

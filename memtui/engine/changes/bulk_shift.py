@@ -138,12 +138,12 @@ def find_bulk(
     with journal.image(entry.entry, image) as rows:
         if rows is None:
             raise RefusedError(
-                f"Entry {entry.entry} cannot be taken back: its contents were removed for good.",
+                f"Entry {entry.entry} cannot be undone: its contents were removed for good.",
                 fix="Nothing was changed.",
             )
         if op == "add" and not set(writer.schema.names) <= set(rows.schema.names):
             raise RefusedError(
-                f"Entry {entry.entry} cannot be made again: the journal keeps only id, text and scope of its memories.",
+                f"Entry {entry.entry} cannot be redone: the journal keeps only id, text and scope of its memories.",
                 fix="Import them again; nothing was changed.",
             )
         known = _Known.of(rows, writer)

@@ -77,8 +77,8 @@ def _write(change_set: ChangeSet, applier: Applier, *, confirmed: bool, store: s
     if change_set.action == CLEAN:
         if not confirmed:
             raise RefusedError(
-                f"{change_set.title}: that cannot be taken back; nothing was changed.",
-                fix="Look at it with --dry-run, then repeat with --yes.",
+                f"{change_set.title}: that cannot be undone; nothing was changed.",
+                fix="Preview it with --dry-run, then repeat with --yes.",
             )
         from memtui.engine.changes.purge_history import apply_past
 
@@ -87,7 +87,7 @@ def _write(change_set: ChangeSet, applier: Applier, *, confirmed: bool, store: s
         gone = sum(each.op == "delete" for each in change_set.changes) or len(change_set.purges)
         raise RefusedError(
             f"This deletes {counted(gone, 'memory', 'memories')}; nothing was changed.",
-            fix="Look at it with --dry-run, then repeat with --yes.",
+            fix="Preview it with --dry-run, then repeat with --yes.",
         )
     if change_set.bulk is not None and change_set.count:
         return apply_bulk(change_set, applier, confirmed=confirmed)

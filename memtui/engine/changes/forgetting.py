@@ -531,7 +531,7 @@ def _until(cleanup: Cleanup | None) -> str:
     if cleanup is None:
         return "; how long, is not known of a table elsewhere."
     if not cleanup.older_than:
-        return "; nothing in this table cleans them up by itself."
+        return "; no cleanup runs in this table automatically."
     age = _AGE.sub(r"\1 \2", cleanup.older_than)
     every = f", at every {cleanup.interval}th version" if cleanup.interval else ""
     return f" until the table's own clean-up (of those older than {age}{every})."

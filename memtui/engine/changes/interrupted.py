@@ -42,14 +42,14 @@ class Interrupted:
         number = self.entry.entry
         what = f"Entry {number} ({self.entry.title}) was interrupted; its change is {self.found.value}."
         if self.found is AppliedState.WHOLE:
-            return f"{what} Keep it with: memtui journal --finish {number}; take it back with: memtui undo {number}."
+            return f"{what} Keep it with: memtui journal --finish {number}; undo with: memtui undo {number}."
         if self.found is AppliedState.NOTHING:
             return (
                 f"{what} Make it with: memtui journal --finish {number}; drop it with: memtui undo {number}."
             )
         return (
-            f"{what} Look at it with: memtui journal {number};"
-            f" leave everything as it is with: memtui journal --leave {number}."
+            f"{what} Show it with: memtui journal {number};"
+            f" close it as it is with: memtui journal --leave {number}."
         )
 
 
@@ -204,13 +204,13 @@ def plan_undo(engine: Engine, number: int | None = None, *, forced: Collection[s
         return _plan_revert(entry, journal, writer)
     if entry.action == CLEAN:
         raise RefusedError(
-            f"Entry {entry.entry} removed history: that cannot be taken back.", fix="Nothing was changed."
+            f"Entry {entry.entry} removed history: that cannot be undone.", fix="Nothing was changed."
         )
     if is_whole_restore(entry) and entry.state == "applied":
         return plan_undo_of_restore(entry, writer, forced=forced)
     if entry.action == MAINTAIN and entry.state == "applied":
         raise RefusedError(
-            f"Entry {entry.entry} changed no memory, only how the table is kept: there is nothing to take back.",
+            f"Entry {entry.entry} changed no memory, only how the table is kept: there is nothing to undo.",
             fix=f"The table as it was: memtui versions restore {entry.version_before}, while that version lives.",
         )
     if entry.action == "undo":

@@ -97,7 +97,7 @@ def _meaning(said: str) -> Iterator[None]:
 def _made(entry: int, version: int | None) -> str:
     at = "" if version is None else f" (version {version} of the table)"
     return (
-        f"The change itself is made{at}, but entry {entry} could not be completed: make room, then look at it with"
+        f"The change itself is made{at}, but entry {entry} could not be completed: make room, then preview with"
         f" memtui journal, and complete it with memtui journal --finish {entry}."
     )
 

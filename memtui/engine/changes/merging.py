@@ -71,7 +71,7 @@ def plan_merge(
             changes.append(part)
     if len(scopes := {row.memory.scope for row in rows}) > 1:
         named = ", ".join(sorted(scope or "(none)" for scope in scopes))
-        notes[f"they are in different scopes ({named}); what survives stays in {first.memory.scope}"] = 1
+        notes[f"they are in different scopes ({named}); the kept memory stays in {first.memory.scope}"] = 1
     title = f"{counted(len(rows), 'memory', 'memories')} merged into one"
     return planned("merge", title, found, changes, conflicts, notes)
 
@@ -111,7 +111,7 @@ def _survivor(
     if text is not None and (vectors := new_vectors(planner, found, {memory.id: setting}, notes)):
         text_patch(row, text, vectors[memory.id], setting, dialect, patch)
     notes.update(patch.warnings)
-    return change_of(row, patch, dialect, why="survives", group=memory.id)
+    return change_of(row, patch, dialect, why="kept", group=memory.id)
 
 
 def _take_over(

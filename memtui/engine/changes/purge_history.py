@@ -58,7 +58,7 @@ def plan_past(engine: Engine, ids: Sequence[str], *, drop_names: bool = False) -
     if entries:
         what = "it" if len(found.rows) + len(gone) == 1 else "them"
         told = counted(len(entries), "entry", "entries")
-        warnings.append(f"What {told} of the journal told of {what} goes: that can no longer be taken back.")
+        warnings.append(f"What {told} of the journal told of {what} goes: that can no longer be undone.")
     if copies:
         said = counted(len(copies), "copy in another file stays", "copies in other files stay")
         warnings.append(f"{said}: see where.")

@@ -377,7 +377,7 @@ def write_trial(planned: ChangeSet, trial: Store) -> None:
     current = writer.rows(planned.ids)
     material = materialise(planned, current, writer.dialect, trusted=False)
     if planned.conflicts or material.conflicts:
-        raise RefusedError("A change set with conflicts cannot be tried out.", fix="Leave them out first.")
+        raise RefusedError("A change set with conflicts cannot be tried out.", fix="Exclude them first.")
     if not material.empty:
         writer.commit(material.updates, material.adds, material.deletes)
         trial.refresh()

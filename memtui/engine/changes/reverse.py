@@ -73,7 +73,7 @@ def shift_rows(
     ]
     if entry.rows and not ids:
         raise RefusedError(
-            f"Entry {entry.entry} cannot be taken back: its contents were removed for good.",
+            f"Entry {entry.entry} cannot be undone: its contents were removed for good.",
             fix="Nothing was changed.",
         )
     current = writer.rows(ids)

@@ -36,9 +36,9 @@ _LAYERS = frozenset(("l0_abstract", "l1_overview", "l2_content"))
 def why_not_staged(planned: ChangeSet) -> str:
     """Why a plan can only be applied by itself; empty when it can wait among others."""
     if planned.undoes is not None:
-        return "What takes back or repeats an entry of the journal is a change of its own."
+        return "An undo or redo of a journal entry cannot be staged with other changes."
     if planned.shrinks:
-        return "Deleting every trace shrinks the history of the whole table: it is a change of its own."
+        return "Deleting including history rewrites the whole table: it cannot be staged with other changes."
     return "It has conflicts." if planned.conflicts else ""
 
 

@@ -44,7 +44,7 @@ def plan_undo_of_restore(entry: JournalEntry, writer: Writer, *, forced: Collect
         before, after = _digests(old), _digests(new)
     except MemtuiError as error:
         raise RefusedError(
-            f"Entry {entry.entry} cannot be taken back: version {old_version} or {new_version} of the table is gone.",
+            f"Entry {entry.entry} cannot be undone: version {old_version} or {new_version} of the table is gone.",
             fix="See what is left with: memtui versions. Nothing was changed.",
             details=error.details or str(error),
         ) from error

@@ -100,7 +100,8 @@ def write_tags(writer: Writer, edits: Sequence[TagEdit]) -> None:
         if stale or (holder is not None and holder != edit.version):
             name = edit.before if stale else edit.after
             raise RefusedError(
-                f"The name {name} was changed in the table since.", fix="Look again; nothing was changed."
+                f"The name {name} was changed in the table since.",
+                fix="Refresh and try again; nothing was changed.",
             )
     done: list[TagEdit] = []
     try:

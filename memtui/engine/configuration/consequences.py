@@ -142,7 +142,7 @@ def _reembed(config: Configuration, below: Mapping[str, SettingChange], store: S
     if store is None:
         return Consequence(
             "reembed",
-            "every vector must be made again with the new model: memtui reembed",
+            "every vector must be redone with the new model: memtui reembed",
             True,
             {"rows": None},
         )
@@ -169,7 +169,7 @@ def _reembed(config: Configuration, below: Mapping[str, SettingChange], store: S
     )
     return Consequence(
         "reembed",
-        f"{counted(rows, 'vector is', 'vectors are')} made again: "
+        f"{counted(rows, 'vector is', 'vectors are')} redone: "
         f"perhaps {time_span(60 * max(1, round(minutes)))}, {cost}, with memtui reembed{stop}",
         True,
         {"rows": rows, "minutes": round(minutes, 1), "price": money, "tokens": tokens, "dims": dims},

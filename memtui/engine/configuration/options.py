@@ -488,7 +488,7 @@ OPTIONS: tuple[ConfigOption, ...] = (
     _whole("canonicalCorpus.maxFileBytes", 1_000_000, 1, None, "larger files are left out"),
     _yes("dreaming.enabled", False, "memories are tidied and raised while nobody works"),
     _text("dreaming.frequency", "0 3 * * *", "when: @daily, or minute and hour as cron writes them", _DREAM),
-    _text("dreaming.model", None, "the model that tells of it", _DREAM),
+    _text("dreaming.model", None, "the model that shows it", _DREAM),
     _text("dreaming.timezone", None, "the time zone of its hour", _DREAM),
     _yes("dreaming.verboseLogging", None, "more lines in the log", _DREAM),
     _choice("dreaming.storage.mode", None, ("inline", "separate", "both"), "where its reports go", _DREAM),

@@ -101,7 +101,8 @@ def _write(path: Path, before: str, after: str, now_ms: int) -> WrittenFile:
     old = before.encode("utf-8")
     if _hash(real.read_bytes()) != _hash(old):
         raise RefusedError(
-            f"{path} was changed by somebody since it was read.", fix="Look again; nothing was changed."
+            f"{path} was changed by somebody since it was read.",
+            fix="Refresh and try again; nothing was changed.",
         )
     backup = _backup(real, old, now_ms)
     try:
@@ -146,7 +147,9 @@ def _replace(path: Path, content: bytes, only_if: str | None = None) -> None:
             os.chown(name, status.st_uid, status.st_gid)
         os.chmod(name, status.st_mode & 0o7777)
         if only_if is not None and _hash(path.read_bytes()) != only_if:
-            raise RefusedError(f"{path} was changed at this moment.", fix="Look again; nothing was changed.")
+            raise RefusedError(
+                f"{path} was changed at this moment.", fix="Refresh and try again; nothing was changed."
+            )
         os.replace(name, path)
     except BaseException:
         Path(name).unlink(missing_ok=True)
@@ -191,9 +194,7 @@ def last_record(state: Path, main: Path | None = None) -> ConfigRecord:
     for record in reversed(records(state)):
         if not record.undone and wanted in (None, record.main):
             return record
-    raise RefusedError(
-        "memtui has written nothing into this configuration.", fix="There is nothing to take back."
-    )
+    raise RefusedError("memtui has written nothing into this configuration.", fix="There is nothing to undo.")
 
 
 def undo_write(

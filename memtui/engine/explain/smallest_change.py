@@ -170,7 +170,7 @@ def _stays_out(moves: Sequence[CandidateChange]) -> str:
     if all(move.is_switch for move in moves):
         return f"with {', '.join(_shown(move.value(1)) for move in moves)} it stays out"
     ends = [each for move in moves for each in (move.value(1), move.value(move.steps), move.before)]
-    return f"it stays out at every value looked at, {min(ends)} to {max(ends)}"
+    return f"still missing at every value tested, {min(ends)} to {max(ends)}"
 
 
 def _shown(value: Any) -> str:

@@ -127,7 +127,7 @@ def maintain(
             if planned_on is not None and step is steps[0] and table.newest() != planned_on:
                 raise RefusedError(
                     f"The table has gone on since version {planned_on}: another program wrote to it.",
-                    fix="Look again at what would go; nothing was changed.",
+                    fix="Preview again what would be removed; nothing was changed.",
                 )
             table.do(step.step, step.about)
             hold.check()

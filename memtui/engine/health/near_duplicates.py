@@ -90,7 +90,7 @@ class Near:
         if not self.floor <= threshold <= 1:
             raise UsageError(
                 f"A likeness of {threshold:g} cannot be asked for: pairs were looked for from {self.floor:g} on.",
-                fix=f"Take {self.floor:g} to 1, or look again with a lower floor.",
+                fix=f"Take {self.floor:g} to 1, or search again with a lower minimum similarity.",
             )
         keep = self.similarity >= threshold
         near: dict[int, list[tuple[int, float]]] = {}

@@ -120,7 +120,7 @@ def _times(catalog: Catalog, now_ms: int) -> Iterator[Finding]:
         future,
         "{} from the future",
         "age<0s",
-        "Some recalls leave them out until their time comes: check the clock that wrote them.",
+        "Some recalls drop them until that time: check the clock that wrote them.",
     )
     instead = np.flatnonzero(catalog.flags & CREATED)
     yield from _some(

@@ -269,7 +269,7 @@ class Confidence:
             return f"{words}{another}; too few candidates to weigh them against each other"
         told = f"{words}, {self.gathered:.0%} of all weight gathered"
         if self.literal is not None:
-            told += f", {self.literal:.0%} of the question there to the letter"
+            told += f", {self.literal:.0%} of the question matched exactly"
         if self.asked is not None:
             few, many = self.asked < ASKED_FEW, self.asked == 1
             told += ", asked in few words" if few else ", asked in many words" if many else ""

@@ -177,7 +177,7 @@ def replay_turns(
             out.append(ReplayedTurn(turn, turn.evidence, memories, event, agrees))
         elif event is not None:
             memories = _from_event(turn, event, matcher)
-            turn.warnings.append("only the store tells of this injection: at least these")
+            turn.warnings.append("this injection is known from the store only: minimum")
             if event.others:
                 turn.warnings.append(
                     f"another session asked in the same seconds, so it may be its injection: {event.others[0]}"

@@ -18,9 +18,9 @@ from memtui.tui.paint.numbers import full, score
 if TYPE_CHECKING:
     from memtui.engine.changes import AnswerChange, AnswerRow, RecallEffect
 
-EFFECT = "WHAT THE AGENT WOULD NOW READ"
+EFFECT = "EFFECT ON RECALL"
 
-ELSE = "AND ELSE"
+ELSE = "ALSO"
 
 MOST_ANSWERS = 8
 """Changed answers that are shown; the rest is counted."""

@@ -108,12 +108,12 @@ class EffectRows(RowList, inherit_bindings=False):
         """How the change is taken back; nothing is said where that is not known before it is written."""
         keys = host(self).keys
         if self.plan.shrinks:
-            return "This cannot be taken back: the history goes with it."
+            return "This cannot be undone: the history goes with it."
         if not self.plan.changes:
             return ""
         if self.plan.action == "undo":
             return f"{keys.cap('app.make-again')} makes it again from any screen; the Journal, any day"
-        return f"{keys.cap('app.take-back')} takes it back from any screen; the Journal, any day"
+        return f"{keys.cap('app.take-back')} undoes it from any screen; the Journal, any day"
 
 
 class ChangePreview(QuickModal[PreviewAnswer | None]):
@@ -151,7 +151,7 @@ class ChangePreview(QuickModal[PreviewAnswer | None]):
         effect: Effect | None = None,
         staging: Literal["", "offered", "only"] = "",
         turns: bool = False,
-        way_out: str = "change nothing",
+        way_out: str = "cancel",
     ) -> None:
         super().__init__()
         self.plan = plan
@@ -221,7 +221,7 @@ class ChangePreview(QuickModal[PreviewAnswer | None]):
         apply = self.apply_words()
         ways: list[Way] = []
         if plan.conflicts:
-            ways += [("change.leave-out", "leave them out")] if plan.changes else []
+            ways += [("change.leave-out", "exclude them")] if plan.changes else []
             ways += [("change.force", "overwrite")] if self._forcible else []
         elif not self._clean:
             ways.append(("", "nothing is left to apply"))
@@ -243,7 +243,7 @@ class ChangePreview(QuickModal[PreviewAnswer | None]):
             op = next((each.op for each in plan.changes if each.id == self._row), "")
             ways.append(("change.redact", "delete" if op == "edit" else "redact"))
         if self._can_drop:
-            ways.append(("change.drop", "drop this row"))
+            ways.append(("change.drop", "exclude this row"))
             if not self._turns:  # the way out needs its cells
                 ways.append(("change.zoom", "cut" if self._rows.whole else "whole"))
         self.query_one(DialogKeys).say(*ways, *self.more_ways(), ("change.close", self._way_out))

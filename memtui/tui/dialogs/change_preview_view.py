@@ -85,12 +85,12 @@ def would(plan: ChangeSet) -> str:
     count, _, done = title.partition(" memories ") if " memories " in title else title.partition(" memory ")
     if count.replace(",", "").isdigit() and (done in _DONE or done == _SHRUNK):
         deed = f"{_DONE[done.partition(',')[0]]} {counted(int(count.replace(',', '')), 'memory', 'memories')}"
-        return f"Would {deed}{', every trace of them' if done == _SHRUNK else ''}"
+        return f"Would {deed}{', including their history' if done == _SHRUNK else ''}"
     if title.endswith(", history shrunk") and " deleted, " in title:
         kept = title.removesuffix(", history shrunk").partition(" deleted, ")
-        return f"Would delete {kept[0]} and redact {kept[2].removesuffix(' redacted')}, every trace"
+        return f"Would delete {kept[0]} and redact {kept[2].removesuffix(' redacted')}, including history"
     if title.endswith(" redacted, history shrunk"):
-        return f"Would redact {title.removesuffix(' redacted, history shrunk')}, every trace"
+        return f"Would redact {title.removesuffix(' redacted, history shrunk')}, including history"
     if title.endswith(": history removed"):
         return f"Would remove the history of {title.removesuffix(': history removed')}"
     for action, deed in _AGAIN.items():

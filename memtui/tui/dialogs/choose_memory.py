@@ -115,7 +115,7 @@ class MemoryPick(QuickModal[str | None]):
             yield MemoryRows()
 
     def on_mount(self) -> None:
-        self.query_one(Panel).headline(where="enter take   {memories.close} close")
+        self.query_one(Panel).headline(where="enter select   {memories.close} close")
         self.query_one(Input).focus()
         self._look("")
 

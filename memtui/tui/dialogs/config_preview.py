@@ -123,7 +123,7 @@ def _of_plan(planned: PlannedConfig) -> Iterator[tuple[str, str, str]]:
     yield "heading", "", "SETTINGS"
     for change in draft.changes:
         yield "$foreground", "", words_of(change)
-    yield "heading", "", "WHAT IT BRINGS"
+    yield "heading", "", "EFFECT"
     for each in draft.consequences:
         if not (planned.first and each.kind == "access"):
             yield "bold $stale" if each.grave else "$foreground", each.kind, each.sentence
@@ -137,7 +137,7 @@ def _of_plan(planned: PlannedConfig) -> Iterator[tuple[str, str, str]]:
             "asks",
             f'{", ".join(draft.hosts)}, before it is written, with the word "test" alone',
         )
-    yield "$dim", "way back", "a backup beside the file, and undo while the file is as it was left"
+    yield "$dim", "undo", "a backup beside the file, and undo while the file is as it was left"
 
 
 def _from_change(line: str, near: Sequence[str]) -> str:

@@ -44,13 +44,13 @@ def correction_lines(found: Correction, width: int, glyphs: Glyphs) -> list[Cont
     right, _ = own_words(mask(found.wrong_text)[0], mask(found.right_text)[0], "new", glyphs)
     lines: list[Content] = []
     for label, text in (
-        (f"IS READ, {found.rank}", wrong),
-        (f"SHOULD BE READ, {place}", right),
+        (f"RETURNED, #{found.rank}", wrong),
+        (f"CORRECT MEMORY, {place}", right),
         ("WHY NOT", Content.styled(one_line(found.why_not) or "not known", "$stale")),
     ):
         lines.append(Content.styled(label, "bold $heading"))
         lines += list(text.wrap(max(20, width)))
-    return [*lines, Content(), Content.styled("IT WILL SAY, to be edited here", "bold $heading")]
+    return [*lines, Content(), Content.styled("NEW TEXT (editable)", "bold $heading")]
 
 
 class CorrectAnswer(QuickModal[str | None]):
@@ -85,7 +85,7 @@ class CorrectAnswer(QuickModal[str | None]):
 
     def on_mount(self) -> None:
         self.query_one(Panel).headline(which=one_line(mask(self._found.question)[0]))
-        self.query_one(DialogKeys).say(("paste.take", "look at it"), ("paste.close", "change nothing"))
+        self.query_one(DialogKeys).say(("paste.take", "preview"), ("paste.close", "cancel"))
         self.query_one(TextArea).focus()
 
     def on_resize(self) -> None:

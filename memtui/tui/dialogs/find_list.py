@@ -91,7 +91,7 @@ class FindList(QuickModal[str | None]):
             yield ItemRows()
 
     def on_mount(self) -> None:
-        self.query_one(Panel).headline(where="enter take   {find.close} close")
+        self.query_one(Panel).headline(where="enter select   {find.close} close")
         self.query_one(Input).focus()
         self.query_one(Input).cursor_position = len(self._text)
         self._show(self._text)

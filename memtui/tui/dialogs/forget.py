@@ -33,7 +33,7 @@ def ways(able_to_archive: bool) -> list[Option]:
     return [
         *archive,
         Option(DELETE, "delete", "undo brings it back", "d"),
-        Option(SHRINK, "delete every trace", "older versions too, no undo", "t"),
+        Option(SHRINK, "delete including history", "older versions too, no undo", "t"),
         Option(PAST, "only its history", "stays; older texts go, no undo", "p"),
     ]
 

@@ -94,7 +94,7 @@ class RepairPreview(ChangePreview):
         notes: Sequence[str] = (),
     ) -> None:
         self.repairs = tuple(repairs)
-        plan = _nothing(_titled(repairs), (f"Way back: {back}.",) if back else ())
+        plan = _nothing(_titled(repairs), (f"Undo: {back}.",) if back else ())
         super().__init__(
             plan,
             notes=notes,

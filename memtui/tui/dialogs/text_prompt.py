@@ -34,7 +34,7 @@ class TextPrompt(QuickModal[str | None]):
             yield Static(Content(self._hint))
 
     def on_mount(self) -> None:
-        self.query_one(Panel).headline(where="enter take   {ask.close} close")
+        self.query_one(Panel).headline(where="enter select   {ask.close} close")
 
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:

@@ -116,11 +116,9 @@ def facts(engine: Engine, info: StoreInfo, around: Around | None, *, for_good: b
             ("journal", f"{said} cut off in the middle; the Journal finishes or undoes it.", "$stale")
         )
     rows.append(("beside it", access.reason, "$stale" if access.warning else "$foreground"))
-    later = "Each change is an entry of the Journal; all but what is removed for good can be taken back."
+    later = "Each change is an entry of the Journal; all but what is removed for good can be undone."
     rows.append(
-        ("way back", "None from this: it goes for good.", "bold $stale")
-        if for_good
-        else ("way back", later, "$dim")
+        ("undo", "None from this: it goes for good.", "bold $stale") if for_good else ("undo", later, "$dim")
     )
     return rows
 

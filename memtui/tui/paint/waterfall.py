@@ -204,7 +204,7 @@ def badge(fall: Waterfall, *, proved: bool, error: float = 0.0, glyphs: Glyphs =
         return Content.styled(f"{glyphs.warn} off by {number(abs(fall.difference), 6)}", "bold $danger")
     if not proved:
         return Content.styled(f"{glyphs.warn} recomputing differs by {error:.2g}", "bold $danger")
-    return Content.styled(f"{glyphs.mark} adds up", "bold $ok")
+    return Content.styled(f"{glyphs.mark} verified", "bold $ok")
 
 
 def stacked(fall: Waterfall, width: int, glyphs: Glyphs = UNICODE) -> Content:

@@ -109,9 +109,9 @@ def _offer(app: SessionApp, staging: ChangeRequests, interrupted: list[Interrupt
         f"Entry {number} was cut off: {first.entry.title}. Its change is {first.found.value}.{more}", "error"
     )
     options = [
-        Option(LOOK, "look at it", "in the Journal", "l"),
+        Option(LOOK, "preview", "in the Journal", "l"),
         Option("finish", "finish it", "write what is missing", "f"),
-        Option("undo", "take it back", "as it was before", "u"),
+        Option("undo", "undo", "as it was before", "u"),
         Option("leave", "leave it as it is", "no memory is written", "e"),
         Option("later", "later", "it stays in the Journal", "n"),
     ]

@@ -30,13 +30,13 @@ WORD_CELLS, BAR_CELLS = 14, 8
 TERM_CELLS = 26
 
 TERM_WORDS = {
-    "bias": "to begin with",
+    "bias": "intercept",
     "met": "words of the question met",
     "gathered": "share of all weight",
     "long": "a long question",
     "beside": "said beside it came back",
     "asked": "words asked, of many",
-    "literal": "there to the letter",
+    "literal": "exact matches",
     "other_met": "another meets more words",
     "other_gathered": "another has more weight",
 }
@@ -192,7 +192,7 @@ def _keywords(told: CandidateStory | None, width: int, glyphs: Glyphs) -> list[C
             )
         )
     if tree.length is not None and tree.average is not None:
-        end = "adds up" if tree.adds_up else "does not add up"
+        end = "verified" if tree.adds_up else "does not add up"
         usual = f"{figure(tree.average, 1)} on average of {counted(tree.rows or 0, 'memory', 'memories')}"
         lines.append(Content.styled(f"   length {counted(tree.length, 'word')}, {usual}; {end}", "$dim"))
     return [Content(), *(line.truncate(max(8, width - 1), ellipsis=True) for line in lines)]
@@ -204,7 +204,7 @@ def _words_met(told: CandidateStory | None, width: int, glyphs: Glyphs) -> list[
     if met is None or not met.words:
         return []
     aside = "   approximate: by the bundled model, this recipe compares no words" if met.approximate else ""
-    heading = Content.assemble((" WORD BY WORD", "bold $heading"), (aside, "$stale"))
+    heading = Content.assemble((" TERM MATCHING", "bold $heading"), (aside, "$stale"))
     shown = [_met_line(word, glyphs) for word in met.words[:MOST_WORDS]]
     return [Content(), *(line.truncate(max(8, width - 1), ellipsis=True) for line in (heading, *shown))]
 

@@ -247,7 +247,7 @@ def _shares(step: Step) -> list[tuple[str, float, str, str]]:
         letter, weight = float(i.get("identifiers") or 0.0), float(i.get("identifier_weight") or 0.0)
         if letter:
             words = f"{figure(weight)} x {figure(letter)} of the identifiers"
-            found.append(("to the letter", weight * letter, "$stage-lexical", words))
+            found.append(("exact match", weight * letter, "$stage-lexical", words))
     return found
 
 

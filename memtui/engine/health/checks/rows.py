@@ -65,7 +65,7 @@ def _unread(patient: Patient) -> Seen | None:
         if word and counts[at]
     )
     return Seen(
-        f"{memories(rows.size)} in a scope that nobody reads",
+        f"{memories(rows.size)} in a scope no agent can read",
         rows.size,
         ids=patient.ids_at(rows),
         evidence=evidence[:8],

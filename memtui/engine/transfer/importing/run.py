@@ -104,7 +104,7 @@ def _check(plan: ImportPlan, confirmed: bool) -> None:
     if plan.draft.broken and not confirmed:
         raise RefusedError(
             f"{counted(plan.draft.broken, 'part')} of {plan.sources[0].path.name} cannot be read.",
-            fix="Look at them, then repeat with --yes to leave them out; nothing was imported.",
+            fix="Check them, then repeat with --yes to exclude them; nothing was imported.",
         )
     for source in plan.sources:
         if not plan.states[source.path].still(source.path):

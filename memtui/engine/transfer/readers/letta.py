@@ -166,7 +166,7 @@ def block(item: Value, scope: str | None) -> Record | Rejected:
     if isinstance(found, Rejected):
         return found
     if row.get("read_only") is True or row.get("label") == "persona":
-        return Rejected(item.where, "what the agent is told about itself, not a memory", text=found[0][:80])
+        return Rejected(item.where, "the agent's own instructions, not a memory", text=found[0][:80])
     if len(found[0].strip()) < 2:
         return Rejected(item.where, "its text is shorter than 2 characters")
     record = Record(

@@ -138,7 +138,7 @@ class ReembedJob:
             raise RefusedError(
                 "On object storage a table is not put in the place of another.",
                 fix=f'Set uri = "{made}" in [storage.NAME] of config.toml, and for the agent; '
-                "the old address is the way back.",
+                "the old address undoes the switch.",
             )
         from memtui.engine.transfer.reembed.switch import note_of, switch
 

@@ -141,7 +141,7 @@ def back(note: Path, *, now_ms: int, confirmed: bool) -> Switched:
     last = last_switch(note)
     if last is None:
         raise RefusedError(
-            "No switch of this store is known.", fix="There is nothing to take back; nothing was changed."
+            "No switch of this store is known.", fix="There is nothing to undo; nothing was changed."
         )
     if not confirmed:
         raise RefusedError(

@@ -45,8 +45,8 @@ POLL_S = 1.0
 """How often the journal of calls is looked at while this place is in sight."""
 
 _TITLES: dict[View, tuple[str, str, str]] = {
-    "live": ("Live", "Who is here", "Call"),
-    "rights": ("Permissions", "What they did", "Rights of one"),
+    "live": ("Live", "Connected", "Call"),
+    "rights": ("Permissions", "What they did", "Permissions"),
     "documents": ("Scopes", "Documents", "Working set"),
     "to-dos": ("To-dos", "Guardrails", "To-do"),
 }
@@ -88,7 +88,7 @@ class AgentsScreen(BaseScreen):
             Panel(StatePanel(), title="Agents", id="state"),
             Panel(BuiltRows(self._build(_shown(0)), id="list-rows"), title="Live", id="list"),
             Panel(BuiltRows(self._build(_shown(2)), id="detail-rows"), title="Call", id="detail"),
-            Panel(BuiltRows(self._build(_shown(1)), id="aside-rows"), title="Who is here", id="aside"),
+            Panel(BuiltRows(self._build(_shown(1)), id="aside-rows"), title="Connected", id="aside"),
             Panel(BuiltRows(self._build(day_rows), id="day-rows"), title="24 hours", id="day"),
             arrange=self._arrange,
         )
@@ -399,7 +399,7 @@ class AgentsScreen(BaseScreen):
         """Other rights for the client under the cursor, as a plan; or a name to let in."""
         if self.state.client == view.ADD or self.state.who is None:
             hint = "Its name. Its token is shown once; it acts for the agent of its name."
-            self.app.push_screen(TextPrompt("Let a client in", hint), self._let_in)
+            self.app.push_screen(TextPrompt("Add client", hint), self._let_in)
             return
         row = self.state.who
         if row.client is None or not row.client.token_hash:

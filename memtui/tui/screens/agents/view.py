@@ -293,7 +293,7 @@ def rights(state: AgentsState, width: int, look: Look) -> list[Row]:
                 each.name,
             )
         )
-    rows.append(Row((Content.styled(" + let a client in", "$primary"),), ADD))
+    rows.append(Row((Content.styled(" + add client", "$primary"),), ADD))
     return rows
 
 
@@ -344,7 +344,7 @@ def edited(state: AgentsState, width: int, look: Look) -> list[Row]:
         ]
     row = state.who
     if row is None:
-        return [line(" to let a client in: its name, then its token is shown once", "$dim")]
+        return [line(" to add client: its name, then its token is shown once", "$dim")]
     reads, writes, rate = told_rights(row)
     rows = [fact("reads", reads, width), fact("writes", writes, width), fact("a minute", rate, width)]
     plan = state.plan

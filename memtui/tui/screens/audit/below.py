@@ -48,7 +48,7 @@ def turns(state: AuditState, width: int, look: Look) -> list[Row]:
     often = [(full(each.times), each.preview) for each in found.most if each.times > 1]
     parts = [
         ("INJECTED MOST OFTEN", "times", often),
-        ("DEAREST, NO TRACE OF USE", "tokens", [(full(each.tokens), each.preview) for each in found.dearest]),
+        ("MOST EXPENSIVE UNUSED", "tokens", [(full(each.tokens), each.preview) for each in found.dearest]),
     ]
     parts = [each for each in parts if each[2]]
     most = max(1, (room - 2 * len(parts)) // len(parts))
@@ -75,7 +75,7 @@ def turn(state: AuditState, width: int, look: Look) -> list[Row]:
             below.append(view.fact("  now", view.shown_text(memory.now, state), width, "$stale", most=6))
     while below and _high(below) > room:
         below.pop()
-    return [*rows, view.line(""), _head("EACH LINE WHOLE", "as it is now", width), *below] if below else rows
+    return [*rows, view.line(""), _head("FULL TEXT", "as it is now", width), *below] if below else rows
 
 
 def _high(rows: Sequence[Row]) -> int:

@@ -121,7 +121,7 @@ class EditRights(QuickModal["tuple[tuple[str, ...] | None] | None"]):
 
     def on_mount(self) -> None:
         self.query_one(Panel).headline(
-            what=self._title, where="{choice.mark} grant   {choice.take} look at it   {choice.close} leave it"
+            what=self._title, where="{choice.mark} grant   {choice.take} preview   {choice.close} leave it"
         )
         self._rows.focus()
 

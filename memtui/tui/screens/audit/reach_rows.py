@@ -240,7 +240,7 @@ def reached_turns(state: AuditState, width: int, look: Look) -> list[Row]:
         for each in found.turns
     ]
     if found.events:
-        rows.append(line(f" {len(found.events)} more that only the store tells of (at least)", "$dim"))
+        rows.append(line(f" {len(found.events)} more, known from the store only (minimum)", "$dim"))
     return rows or [line(" no turn is known to have got it", "$dim")]
 
 
@@ -327,7 +327,7 @@ def costs(state: AuditState, width: int, look: Look) -> list[Row]:
             width,
         ),
         line(""),
-        line(" DEAREST, NO TRACE OF USE", "bold $heading"),
+        line(" MOST EXPENSIVE UNUSED", "bold $heading"),
     ]
     rows += [
         Row(

@@ -193,7 +193,7 @@ def turn(state: AuditState, width: int, look: Look) -> list[Row]:
         rows += [line(""), line(" nothing was injected", "$foreground")]
     else:
         far = "since then   today" if asked else "since then"
-        title = "BLOCK, AS IT WAS" if chosen.turn.block else "INJECTED, AT LEAST"
+        title = "INJECTED BLOCK" if chosen.turn.block else "INJECTED, AT LEAST"
         rows += [line(""), line(f" {title}{right(far, width - len(title) - 2)}", "bold $heading")]
         for at, memory in enumerate(chosen.memories):
             rows.append(_memory(at, memory, state, width, look, asked))
@@ -284,7 +284,7 @@ def _memory(at: int, memory: Injected, state: AuditState, width: int, look: Look
     used = (
         "used in the answer: likely"
         if memory.used is not None and memory.used >= LIKELY
-        else "used: no trace of it"
+        else "no evidence of use"
         if memory.used is not None
         else "used: not known"
     )
@@ -376,9 +376,9 @@ def counts(state: AuditState) -> tuple[str, str, str]:
 def no_sessions(injections: int) -> State:
     """What stands in the place of the sessions where there are none."""
     told = (
-        f"The store alone tells of {counted(injections, 'injection')} (at least)."
+        f"Known from the store only: {counted(injections, 'injection')} (at least)."
         if injections
-        else "The store tells of no injection either: not recorded."
+        else "The store shows no injection either: not recorded."
     )
     facts = (("looked at", "the sessions of every agent of this environment"), ("so", told))
     access = Choice("access", "see who may read what", "{audit.next-view} goes to the next view")

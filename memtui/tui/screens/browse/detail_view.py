@@ -413,7 +413,7 @@ def _got(
 ) -> Iterator[Content]:
     if got is None:
         return
-    yield _head("GOT IT")
+    yield _head("USED BY")
     if not got.turns:
         yield from _row("turns", "not recorded", width, "$dim")
     else:

@@ -229,7 +229,7 @@ class EditForm(QuickModal[EditedMemory | None]):
             ("rows.open", "set a field") if self.query_one(KnobRows).has_focus else ("", "tab to the fields")
         )
         self.query_one(DialogKeys).say(
-            ("edit.review", "look at the change"),
+            ("edit.review", "preview"),
             inside,
             ("edit.external", "$EDITOR"),
             ("edit.close", "close"),
@@ -378,7 +378,7 @@ class EditForm(QuickModal[EditedMemory | None]):
                 self.dismiss(None)
 
         options = [
-            Option("stay", "go on editing", letter="g"),
-            Option("drop", "drop what was typed", letter="d"),
+            Option("stay", "keep editing", letter="g"),
+            Option("drop", "discard", letter="d"),
         ]
-        self.app.push_screen(ChooseOne("Not yet looked at", options), answered)
+        self.app.push_screen(ChooseOne("Unsaved changes", options), answered)

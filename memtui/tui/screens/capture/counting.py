@@ -133,7 +133,7 @@ class Counting(BoundPart[CaptureState]):
                 self.become(lambda state: replace(state, turned=turned))
                 self.count(turned=turned)
 
-        self.app.push_screen(ChooseOne("If it were set otherwise", turned_options(self.state.turned)), taken)
+        self.app.push_screen(ChooseOne("With other settings", turned_options(self.state.turned)), taken)
 
     def try_on_cases(self, engine: Engine) -> None:
         """The saved conversations as they are, and under the settings that are turned, or under each."""

@@ -125,7 +125,7 @@ def preview(state: CaptureState, width: int, glyphs: Glyphs, keys: Keymap) -> li
     if found is None:
         said = f"{keys.cap('said.open')} looks what it would do; nothing is written before {keys.cap('capture.apply')}"
         job = next((each for each in JOBS if each.name == state.job), JOBS[0])
-        told = (*job.told, ("writes", "one entry of the Journal, which can be taken back"))
+        told = (*job.told, ("writes", "one entry of the Journal, which can be undone"))
         facts = [
             Row((Content.assemble((f" {name:<8}", "$dim"), crop(text, width - 10, glyphs.ellipsis)),))
             for name, text in told

@@ -398,7 +398,7 @@ class CaptureScreen(BaseScreen):
                     lambda made: self._ran(*made),
                 )
 
-        self.app.push_screen(ChooseOne("If it were set otherwise", turned_options(now)), taken)
+        self.app.push_screen(ChooseOne("With other settings", turned_options(now)), taken)
 
     def action_case(self) -> None:
         """Keep the conversation as a case: it should leave what it leaves now, without what was refused."""

@@ -169,7 +169,7 @@ def candidate(state: CaptureState, width: int, glyphs: Glyphs, keys: Keymap) -> 
             )
             rows += _wrapped(near.text, width, "$dim")
             if each.writes:
-                rows.append(Row((Content(), Content.styled(" ROW TO BE, word by word", "$heading"))))
+                rows.append(Row((Content(), Content.styled(" ROW TO BE, field by field", "$heading"))))
                 told = difference(one_line(near.text), one_line(each.writes[0].row.text), glyphs)
                 rows += [Row((Content.assemble(" ", part),)) for part in told.wrap(max(8, width - 2))]
         if each.reason:
@@ -182,7 +182,7 @@ def candidate(state: CaptureState, width: int, glyphs: Glyphs, keys: Keymap) -> 
 def _entries(state: CaptureState, places: Sequence[int]) -> str:
     """The entries of the journal by which candidates were written; empty for none."""
     found = sorted({state.written[at] for at in places if at in state.written})
-    return ", ".join(f"entry {each}{' taken back' if each in state.taken_back else ''}" for each in found)
+    return ", ".join(f"entry {each}{' undone' if each in state.taken_back else ''}" for each in found)
 
 
 def _wrapped(text: str, width: int, style: str) -> list[Row]:

@@ -357,7 +357,7 @@ class CasesScreen(BaseScreen):
 
     def _where(self, at: int, count: int) -> str:
         narrow = size_class(self.app.size.width) == "narrow"
-        said = "" if narrow else "   nDCG less share of wrong   {rows.open} asks it"
+        said = "" if narrow else "   nDCG minus wrong-answer rate   {rows.open} asks it"
         return f"{at or '-'} / {count}{said}"
 
     def _paint_head(self) -> None:

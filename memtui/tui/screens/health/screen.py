@@ -44,9 +44,9 @@ SHOWN_IN_BROWSE = 50
 
 _TITLES: dict[View, tuple[str, str]] = {
     "doctor": ("Doctor", "Evidence"),
-    "indexes": ("Indexes", "What they are worth"),
+    "indexes": ("Indexes", "Assessment"),
     "versions": ("Versions", "Version"),
-    "config": ("Configuration", "What it brings"),
+    "config": ("Configuration", "Effect"),
 }
 
 
@@ -305,7 +305,7 @@ class HealthScreen(BaseScreen):
             def make(made: Engine) -> ChangeSet:
                 planned = plan_remedy(patient_of(made, now_ms=made.now_ms), finding)
                 if planned.changes is None:
-                    raise MemtuiError(planned.refusal, fix="Look again.")
+                    raise MemtuiError(planned.refusal, fix="Refresh.")
                 return planned.changes
 
             self.staging.stage(make)

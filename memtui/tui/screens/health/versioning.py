@@ -64,7 +64,7 @@ def read_since(engine: Engine, version: int) -> Any:
 def give_name(engine: Engine, planned: ChangeSet) -> str:
     """Name a version, or take its names away; what to say of it."""
     outcome = changes.apply(engine, planned, confirmed=True)
-    entry = "" if outcome.entry is None else f"; entry {outcome.entry} of the Journal takes it back"
+    entry = "" if outcome.entry is None else f"; entry {outcome.entry} of the Journal undoes it"
     return "; ".join([f"{planned.title}{entry}", *outcome.warnings])
 
 
@@ -194,7 +194,7 @@ class VersionsArea(Area):
             elif found.asides:
                 write(found)
             else:
-                self.flash("It is so already; nothing was changed.", "note")
+                self.flash("Nothing to change.", "note")
 
         def write(found: ChangeSet) -> None:
             self.call("name", lambda cancel, report: give_name(engine, found), self._done_to_versions)

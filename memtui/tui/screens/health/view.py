@@ -109,7 +109,7 @@ def evidence(state: HealthState, width: int, look: Look) -> list[Row]:
             return []
         said = [f"{state.found.looked} checks, nothing found"]
         if not state.deep:
-            said += ["vectors, texts and the vector index", "were not read yet: look again does"]
+            said += ["vectors, texts and the vector index", "were not read yet: refresh reads them"]
         return [Row((Content.styled(f" {each}", "$dim"),)) for each in said]
     seen, check = finding.seen, finding.check
     beside = {True: "the agent may run on", False: "stop the agent first", None: "nothing is written"}[

@@ -59,7 +59,9 @@ def injection_rows(found: InjectionEconomy, width: int, height: int, glyphs: Gly
     dear = found.dearest[: max(0, room - 1) if not found.most else max(0, room // 2 - 1)]
     most = found.most[: max(0, room - (len(dear) + 1 if dear else 0) - 1)]
     if dear:
-        rows.append(LinkRow(Content.styled(crop("tokens, times: no trace of use", width), "bold $heading")))
+        rows.append(
+            LinkRow(Content.styled(crop("injected but unused (tokens, times)", width), "bold $heading"))
+        )
     for each in dear:
         line = Content.assemble(
             (right(full(each.tokens), 6), "$stale"),

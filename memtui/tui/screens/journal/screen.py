@@ -265,7 +265,7 @@ class JournalScreen(BaseScreen):
             title = f"Entry {full(entry.entry)} was cut off in the middle"
             options += [
                 Option("finish", "finish it", "the rest of it is written, after a look", "f"),
-                Option("undo", "take it back", "what was written of it goes back, after a look", "t"),
+                Option("undo", "undo", "what was written of it goes back, after a look", "t"),
                 Option("leave", "leave it as it is", "the memories stay as they are now", "l"),
             ]
         else:
@@ -371,7 +371,7 @@ class JournalScreen(BaseScreen):
 def _nothing() -> State:
     facts = (
         ("here", "every change that you make through memtui, with what was there before"),
-        ("so", "each can be taken back, also days later, exactly its rows and fields"),
+        ("so", "each can be undone, also days later, exact to the field"),
     )
     browse = Choice(
         "browse",

@@ -27,7 +27,7 @@ ACTION_CELLS = 8
 
 NUMBER_CELLS = 6
 
-_GONE = {"forget": "forgotten with every trace", "clean": "history removed"}
+_GONE = {"forget": "deleted including history", "clean": "history removed"}
 """What an entry did whose texts are gone with the memories."""
 
 
@@ -67,7 +67,7 @@ def mishaps(state: JournalState, width: int, glyphs: Glyphs, keys: Keymap) -> li
     for number, found in state.found.items():
         said.append(
             f"Entry {number} was cut off in the middle; its change is {found}."
-            f" {keys.cap('journal.fix')} finishes it, takes it back, or leaves it as it is."
+            f" {keys.cap('journal.fix')} finishes it, undoes it, or leaves it as it is."
         )
     if state.lock is not None and state.lock.stale:
         said.append(
@@ -219,14 +219,14 @@ def _after(entry: JournalEntry) -> str:
 
 def _state(entry: JournalEntry, found: str) -> str:
     if entry.state == "interrupted":
-        ways = "{journal.fix} finishes it, takes it back, or leaves it."
+        ways = "{journal.fix} finishes it, undoes it, or leaves it."
         return f"cut off: {found or 'not looked at'}. {ways}"
     if entry.state == "left":
         return "left as it was found"
     if entry.state == "undone":
         return "undone. {journal.redo} makes it again."
     why = why_not_undo(entry)
-    return f"{entry.state}. {why}" if why else f"{entry.state}. {{journal.undo}} takes it back."
+    return f"{entry.state}. {why}" if why else f"{entry.state}. {{journal.undo}} undoes it."
 
 
 def _change(row: EntryRow, title: str) -> Change:

@@ -255,7 +255,7 @@ def _said(state: LifecycleState, reset: Action, width: int) -> Content:
     if state.stale or state.board is None:
         return Content.styled("computing", "$primary")
     if state.trying:
-        return Content.styled(f"trying settings, {reset.cap} takes them back", "$stale")
+        return Content.styled(f"trying settings, {reset.cap} undoes them", "$stale")
     if width < 140:
         return Content()
     return Content.styled(

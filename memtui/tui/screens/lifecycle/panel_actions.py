@@ -247,7 +247,7 @@ class Acting(BoundPart[LifecycleState]):
         left = [card.id for card in review.cards]
         card = left[min(at, len(left) - 1)] if left else ""
         self.become(lambda now: replace(now, review=review, card=card))
-        self.flash(f"{_DONE[how]}, {full(review.waiting)} waiting; {{lifecycle.undo}} takes it back", "done")
+        self.flash(f"{_DONE[how]}, {full(review.waiting)} waiting; {{lifecycle.undo}} undoes it", "done")
 
     # ------------------------------------------------------------------ copying
 

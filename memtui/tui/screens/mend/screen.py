@@ -46,7 +46,7 @@ _NAMES = dict(PARTS)
 _NOTHING: dict[Part, str] = {
     "duplicates": "no two memories are that much alike",
     "noise": "the noise filter would drop nothing",
-    "secrets": "no secrets and no orders to a model",
+    "secrets": "no secrets and no prompt injection",
     "trash": "the trash is empty: nothing was archived, or deleted through memtui",
 }
 
@@ -194,7 +194,7 @@ class MendScreen(BaseScreen):
         self.repaint_all("")
 
     def _not_looked(self, error: MemtuiError) -> None:
-        again = Choice("look", "look again", key="app.reload")
+        again = Choice("look", "refresh", key="app.reload")
         self.say(failed("it could not be looked for", error, again))
 
     def _have_clusters(self, clusters: tuple[Cluster, ...]) -> None:
@@ -242,7 +242,7 @@ class MendScreen(BaseScreen):
         if self.runner.busy(LOOK):
             self.runner.cancel(LOOK)
             choices = (
-                Choice("look", "look again", key="app.reload"),
+                Choice("look", "refresh", key="app.reload"),
                 Choice("leave", "back to Browse", "{mend.back}"),
             )
             self.say(State("empty", "stopped; nothing was looked at to the end", choices=choices))
@@ -278,7 +278,7 @@ class MendScreen(BaseScreen):
         state = self.state
         rows = self._keys = [key_of(each) for each in listed(state)[:LISTED]]
         if not rows:
-            ways = [] if state.part == "trash" else [Choice("look", "look again", key="app.reload")]
+            ways = [] if state.part == "trash" else [Choice("look", "refresh", key="app.reload")]
             if state.within and state.part != "trash":
                 ways.append(Choice("all", "look at every memory", key="mend.within"))
             among = f", among those that hold {one_line(state.within)}" if state.within and ways else ""
@@ -453,8 +453,8 @@ class MendScreen(BaseScreen):
             if text is not None:
                 self.show(replace(self.state, survivor=survivor, text=text))
 
-        hint = "The memory that survives gets this text; its vector is made anew by the store's own embedder."
-        self.app.push_screen(TextPrompt("The text that survives", hint, one_line(present)), taken)
+        hint = "The kept memory gets this text; the store's embedding model computes its vector again."
+        self.app.push_screen(TextPrompt("Text of the kept memory", hint, one_line(present)), taken)
 
     def action_skip(self) -> None:
         cluster = self._cluster

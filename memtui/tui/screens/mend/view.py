@@ -90,7 +90,7 @@ def _setting(state: MendState, width: int, keys: Mapping[str, Action]) -> Conten
             if wide:
                 told += f", {full(state.near.compared)} compared"
             if wide and state.near.without:
-                told += f", {full(state.near.without)} by text only"
+                told += f", {full(state.near.without)} without a vector"
             parts.append(Content.styled(told, "$foreground"))
     elif state.part == "trash":
         parts = [_chip(keys["mend.restore"], "brings back what was deleted or archived")]
@@ -103,9 +103,7 @@ def _setting(state: MendState, width: int, keys: Mapping[str, Action]) -> Conten
             )
         ]
         if doubted:
-            parts.append(
-                Content.styled(f"{full(doubted)} in doubt: the rule may be wrong about them", "$stale")
-            )
+            parts.append(Content.styled(f"{full(doubted)} uncertain", "$stale"))
     if state.filter and state.part != "trash":
         what = crop(f"only {one_line(state.filter)}", 40) if state.narrow else "all memories"
         parts.insert(0, _chip(keys["mend.within"], what))
@@ -228,7 +226,7 @@ def _members(cluster: Cluster, state: MendState, width: int, glyphs: Glyphs, now
     for memory, similarity in list(zip(cluster.ids, cluster.similarities, strict=True))[:MEMBERS]:
         found = state.memories.get(memory)
         if memory == survivor:
-            what = Content.styled(f"{glyphs.mark} survives", "bold $ok")
+            what = Content.styled(f"{glyphs.mark} kept", "bold $ok")
         elif memory in taking:
             what = Content.styled(f"{glyphs.cross} {fate}", "$delta-down")
         else:

@@ -212,7 +212,7 @@ class Receipts(BoundPart[RecallState]):
             for each in questions
         ]
         if items:
-            items.append(FindItem(FORGET, "forget all questions", "empties this history, nothing else"))
+            items.append(FindItem(FORGET, "clear history", "empties this history, nothing else"))
         by_number = {str(each.number): each for each in questions}
 
         def taken(value: str | None) -> None:

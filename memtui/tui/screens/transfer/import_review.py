@@ -106,7 +106,7 @@ def list_heading(state: ImportState) -> Heading:
     total = reduce.listed(state, import_review_view.group_of(state.view))
     keys = {
         "conflict": _DECIDE,
-        "new": "{wizard.switch} leaves one out, or takes it back",
+        "new": "{wizard.switch} excludes one, or includes it again",
     }.get(state.view, "")
     keys = "{wizard.switch} switches the rule" if state.view in SWITCHABLE else keys
     wanted = reduce.counts(state).get(import_review_view.group_of(state.view), 0)

@@ -91,7 +91,7 @@ def found_rows(found: DetectedSources | None, width: int, glyphs: Glyphs) -> lis
             rows.append(fact_row(name, what, width, glyphs, 15))
         rows += [
             blank(),
-            *text_rows("The form is told by what is in a file, never by its name alone.", width, "$dim"),
+            *text_rows("The format is detected from the content, never from the name alone.", width, "$dim"),
         ]
         return rows
     if found.error is not None:
@@ -128,7 +128,7 @@ def _detected(found: DetectedSources, source: object, width: int, glyphs: Glyphs
     what = KINDS[source.kind] + (f", {size(found.size)}" if found.size and len(found.sources) == 1 else "")
     rows.append(fact_row("it is", what, width, glyphs))
     for number, phrase in enumerate(source.evidence):
-        rows.append(fact_row("told by" if number == 0 else "", phrase, width, glyphs))
+        rows.append(fact_row("detected from" if number == 0 else "", phrase, width, glyphs))
     if source.format.own:
         rows.append(fact_row("whole rows", "what comes from it is equal to what it was", width, glyphs))
     elif source.format.maps:

@@ -94,12 +94,12 @@ def _run(run: Run, width: int) -> list[Row]:
             *text_rows(again, width, "$dim"),
         ]
     if why := run.forbidden:
-        stays = "The plan stays here while you look at it; nothing is lost by going back."
+        stays = "The plan stays here; going back loses nothing."
         return [*warning_rows(why, width, glyphs), blank(), *text_rows(stays, width, "$dim")]
     rows = [*text_rows(_how(run), width, "bold $foreground"), blank()]
     for each in _agreeing(run):
         rows += warning_rows(each, width, glyphs)
-    once = "Written at once: wholly there or not at all. {transfer.undo} takes it back afterwards."
+    once = "Written at once: wholly there or not at all. {transfer.undo} undoes it afterwards."
     return [*rows, *text_rows(run.words(once), width, "$dim")]
 
 
@@ -222,7 +222,7 @@ RUN = TaskStep[ImportState](
 def report_heading(run: Run, panel: str) -> Heading:
     """The words in the frames of the report."""
     if panel == "a":
-        return Heading("Done" if not run.state.undone else "Taken back")
+        return Heading("Done" if not run.state.undone else "Undone")
     return Heading("What differs from the source", counted(len(run.state.losses), "line"))
 
 
@@ -242,7 +242,7 @@ def report_rows(run: Run, panel: str, width: int, height: int) -> Sequence[Row]:
     ]
     ways = [("browse", "look at them in Browse"), ("again", "import something else")]
     if undoable(run, "", ""):  # never the first: there the cursor rests
-        ways.append(("undo", "take it back, all of it"))
+        ways.append(("undo", "undo, all of it"))
     rows += [Row((Content.styled(f" {text}", "$foreground"),), f"way:{name}") for name, text in ways]
     rows.append(blank())
     known = state.plan.warnings if state.plan is not None else []
@@ -290,7 +290,7 @@ REPORT = TaskStep[ImportState](
     "report",
     report_rows,
     report_heading,
-    advice="It is one entry of the journal: {transfer.undo} takes it back, also later and from the Journal.",
+    advice="It is one entry of the journal: {transfer.undo} undoes it, also later and from the Journal.",
     line=lambda state: state.typed,
     keys={"undo": Key(undo, undoable)},
     opened=report_opened,

@@ -293,7 +293,7 @@ def switch(run: Run, panel: str, key: str) -> None:
     engine, place = run.engine, destination(run)
 
     def done(made: Switched) -> None:
-        run.frame.flash(f"{made.model} is the store's model now; the way back is listed here")
+        run.frame.flash(f"{made.model} is the store's model now; the undo is listed here")
         run.frame.host.take("store", made.store)
 
     run.set(error=None)
@@ -468,7 +468,7 @@ def switch_back(run: TaskRun[BackState], panel: str, key: str) -> None:
 
 BACK = Task[BackState](
     "back",
-    "The way back",
+    "Undo",
     start=lambda engine: BackState(transfer.switch_to_take_back(engine)),
     steps=(
         TaskStep(

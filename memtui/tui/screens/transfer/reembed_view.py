@@ -250,14 +250,14 @@ def switch_rows(state: ReembedState, panel: str, width: int, glyphs: Glyphs, *, 
             blank(),
             *text_rows(how, width),
             blank(),
-            *text_rows("The old address is the way back.", width, "$dim"),
+            *text_rows("The old address undoes the switch.", width, "$dim"),
         ]
     rows = text_rows("The new table is put in the place of the store's own.", width, "bold $foreground")
     rows += [blank()]
     for text in (
         "Stop the agent and every other program that has the store open: they would go on with the old table.",
         f"Configure {made.model} ({full(made.dims)} numbers) for the agent before it starts again.",
-        "Entries of the journal from before are set aside with the old table; they count again after the way back.",
+        "Entries of the journal from before are set aside with the old table; they count again after the undo.",
     ):
         rows += warning_rows(text, width, glyphs)
     rows += [

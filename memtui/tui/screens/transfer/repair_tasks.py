@@ -84,7 +84,7 @@ def report_heading(run: Run, panel: str) -> Heading:
     """The words in the frames of the report."""
     if panel == "b":
         return Heading("Every row that was changed", about(run))
-    return Heading("Done" if not run.state.undone else "Taken back")
+    return Heading("Done" if not run.state.undone else "Undone")
 
 
 def review_rows(run: Run, panel: str, width: int, height: int) -> Sequence[Row]:
@@ -142,7 +142,7 @@ def report_rows(run: Run, panel: str, width: int, height: int) -> Sequence[Row]:
         fact_row("journal", f"entry {full(outcome.entry)}", width, glyphs),
         blank(),
     ]
-    undo = [] if state.undone else [Row((Content(" take it back, all of it"),), "way:undo")]
+    undo = [] if state.undone else [Row((Content(" undo, all of it"),), "way:undo")]
     return [*rows, Row((Content(" back to the start"),), "way:start"), *undo]
 
 
@@ -154,7 +154,7 @@ def review_advice(run: Run) -> str:
     if not plan.changes:
         return "There is nothing to write. {transfer.back} goes back."
     key = "{transfer.stopped}, when the agent is stopped," if confirm(run) else "{transfer.write}"
-    return f"{key} writes it; {{transfer.undo}} takes it back afterwards."
+    return f"{key} writes it; {{transfer.undo}} undoes it afterwards."
 
 
 # ------------------------------------------------------------------ its keys

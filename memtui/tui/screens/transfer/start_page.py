@@ -92,7 +92,7 @@ def heading(run: Run, panel: str) -> Heading:
         return Heading("What to do", where="{wizard.open} begin")
     known = run.state.known
     waiting = len(known.unfinished) if known else 0
-    return Heading("Begun and done", f"{waiting} not finished" if waiting else "")
+    return Heading("History", f"{waiting} not finished" if waiting else "")
 
 
 def missing(run: Run) -> str:
@@ -118,7 +118,7 @@ def rows(run: Run, panel: str, width: int, height: int) -> Sequence[Row]:
         rows += [_unfinished(run, each, width) for each in known.unfinished]
         rows.append(blank())
     if known.switch:
-        rows.append(heading_row("THE WAY BACK"))
+        rows.append(heading_row("UNDO"))
         line = Content.styled(" take the last switch of models back", "$foreground")
         rows += [Row((line,), "back"), *text_rows(f"kept in {known.switch}", width, "$dim", "   ")]
         rows.append(blank())
@@ -127,7 +127,9 @@ def rows(run: Run, panel: str, width: int, height: int) -> Sequence[Row]:
     done += [(each.time_ms, _export(run, each, at, width)) for at, each in enumerate(known.exports)]
     rows += [row for _, row in sorted(done, key=lambda each: -each[0])]
     if not done:
-        nothing = "Nothing yet. What is imported or repaired is listed here, to be taken back; and where exports went."
+        nothing = (
+            "Nothing yet. What is imported or repaired is listed here, to be undone; and where exports went."
+        )
         rows += text_rows(nothing, width, "$dim")
     chosen = [each for each in tasks.TASKS if each.name == run.state.chosen]
     about = [row for each in chosen for row in about_task(each, width, run.glyphs)]

@@ -37,10 +37,10 @@ TASKS = (
         "memories from files, folders and other stores",
         f"{_HERE}.import_task",
         steps=(
-            ("source", "a path, or a text that is pasted; what it is, is told by what is in it"),
+            ("source", "a path or pasted text; the format is detected from the content"),
             ("mapping", "whose memories they are, and which fields become what"),
             ("review", "each record: new, a copy, near one that is there; keep it or leave it out"),
-            ("run", "one entry of the Journal: stopped, resumed, taken back whole"),
+            ("run", "one entry of the Journal: stopped, resumed, undone whole"),
         ),
     ),
     TaskEntry(
@@ -98,7 +98,7 @@ TASKS = (
         "VECTORS",
         steps=(
             ("what", "rows that were stored without a vector"),
-            ("review", "how many there are, and what is sent where"),
+            ("review", "how many there are, and data sharing"),
             ("run", "one entry of the Journal; rows with a vector stay as they are"),
         ),
     ),
@@ -108,16 +108,16 @@ TASKS = (
         "another embedding model: rehearse, make, switch",
         f"{_HERE}.reembed_task",
         steps=(
-            ("model", "bundled, local or of a service; what is sent where is said before"),
+            ("model", "bundled, local or of a service; shows what is sent where"),
             ("rehearse", "a sample under both models: your questions, answered side by side"),
             ("make", "the new table beside the old one; it goes on where it was stopped"),
-            ("switch", "with the agent stopped; the way back stays here"),
+            ("switch", "with the agent stopped; the undo stays here"),
         ),
     ),
 )
 """In the order of the start page, which lists all of them."""
 
-UNLISTED = (TaskEntry("back", "The way back", "", f"{_HERE}.reembed_task", "BACK"),)
+UNLISTED = (TaskEntry("back", "Undo", "", f"{_HERE}.reembed_task", "BACK"),)
 """Begun from elsewhere only: the way back from a switch is offered where there was one."""
 
 

@@ -357,8 +357,8 @@ def about(state: WhatIfState, width: int, glyphs: Glyphs, keys: Keymap) -> list[
     knob = each.knob
     facts = [one_line(knob.meaning)]
     if knob.kind in ("number", "whole"):
-        facts.append(f"{figure(knob.low)} to {figure(knob.high)}, a press {figure(knob.notch)}")
-    facts.append(f"own value {shown(state, path, each.value)}")
+        facts.append(f"{figure(knob.low)} to {figure(knob.high)}, step {figure(knob.notch)}")
+    facts.append(f"default {shown(state, path, each.value)}")
     if each.needs == "a search":
         facts.append("another search is made where what was found does not suffice")
     lines = Content.styled("; ".join(facts), "$dim").wrap(max(12, width - 2))

@@ -36,7 +36,7 @@ def _before(state: WhyNotState, returned: bool, cap: str) -> str:
     if state.remedies_error is not None:
         return f"Could not be tried: {state.remedies_error}"
     if state.trying is not None:
-        return "trying each by the whole recall and every saved case; nothing is written"
+        return "testing edits on a copy; nothing is written"
     if state.verdict is None:
         return ""
     purpose = "keep it away" if returned else "bring it back"

@@ -203,7 +203,7 @@ class _Run:
         for each in proposed:
             self._find_hits(each)
             if not each.sure:
-                self._put(each, "reject", gate="unsure", reason="said with a maybe: a person decides")
+                self._put(each, "reject", gate="unsure", reason="uncertain wording: needs review")
             elif (known := self._known(each, taken)) is not None:
                 self._put(each, "skip", gate="duplicate", match=known or None, reason="it is said already")
             else:

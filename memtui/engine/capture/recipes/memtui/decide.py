@@ -92,9 +92,7 @@ class Decider:
             CaptureNeighbour(hit.row.id, hit.score, hit.row.text) for hit in hits[:SHOWN] if hit.score >= NEAR
         )
         if not statement.sure:
-            return _candidate(
-                statement, near_by, "reject", "said with a maybe: a person decides", gate="unsure"
-            )
+            return _candidate(statement, near_by, "reject", "uncertain wording: needs review", gate="unsure")
         if (known := self._known(statement, near, number, postings, vector)) is not None:
             return _candidate(statement, near_by, "skip", known[1], gate="duplicate", match=known[0])
         row = new_row(

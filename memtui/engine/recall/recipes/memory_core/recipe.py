@@ -245,7 +245,7 @@ class _Run:
         )
         hidden = len(self.records[-1].outcome.dropped)
         if hidden:
-            self.warnings.append(f"{hidden} found below the least score {least:g} are not returned")
+            self.warnings.append(f"{hidden} found below the minimum score {least:g} are not returned")
         self._add("limit", "limit", "filter", flow, lambda: limit_cut(flow, pool, limit=self.limit))
         return Trace(
             query=self.request.query,
@@ -491,8 +491,8 @@ RECIPES = (
     Recipe(
         NAME,
         "OpenClaw's memory-core",
-        "Meaning and words merged .7 to .3, age and variety where switched on, a least score of .35: each memory a "
-        "chunk of its Markdown.",
+        "Vector and keyword search merged .7 to .3, age and diversity (MMR) where switched on, "
+        "minimum score .35: each memory a chunk of its Markdown.",
         DEFAULT_LIMIT,
         run=run,
         asker=by_whoever,

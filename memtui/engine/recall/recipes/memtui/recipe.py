@@ -66,7 +66,7 @@ class Stage:
 SEARCHES = {
     "vector_ranked": "vector",
     "bm25_ranked": "bm25",
-    "identifier_ranked": "to the letter",
+    "identifier_ranked": "exact match",
     FOLLOWING: "said next",
 }
 """The searches by name, with their titles."""
@@ -75,7 +75,7 @@ COMPARED, READ = "late_interaction", "token_vectors"
 
 SCORES = (
     Stage("fused", "fusion", "score", stages.fused, fresh=True),
-    Stage(COMPARED, "word by word", "score", stages.late_interaction, lambda a: a.met is not None),
+    Stage(COMPARED, "term matching", "score", stages.late_interaction, lambda a: a.met is not None),
     Stage(READ, "token vectors", "score", stages.token_vectors, lambda a: a.read is not None),
     Stage("speaker", "speaker", "score", stages.speaker, lambda a: bool(a.clean.named)),
     Stage("date", "date", "score", stages.date, lambda a: bool(a.spans)),
@@ -429,8 +429,7 @@ RECIPES = (
     Recipe(
         NAME,
         "memtui's own best",
-        "Meaning and words, then word by word; who said it, when, and what stands beside it. "
-        "No decay unless asked for.",
+        "Meaning and words, then term matching; speaker, date and neighbours. No decay unless asked for.",
         DEFAULT_LIMIT,
         run=run,
         asker=by_whoever,

@@ -223,6 +223,6 @@ def _gate(covered: Coverage, settings: OwnSettings, of: str, read: Coverage | No
     tokens = "" if read is None else f", token vectors {settings.token_weight:g}"
     return (
         f"{covered.uncovered:.0%} of the {of} are {scripts}, which the bundled model never learned: "
-        f"keywords count {settings.bm25_weight:g}, word by word {settings.late_weight:g}, "
+        f"keywords count {settings.bm25_weight:g}, term matching {settings.late_weight:g}, "
         f"meaning {settings.vector_weight:g}{tokens}.",
     )

@@ -48,7 +48,7 @@ class Weight:
         return "" if self.recorded == "-" else self.recorded or self.field
 
 
-_NO_MODEL = "the bundled model is not at hand: nothing is compared word by word"
+_NO_MODEL = "the bundled model is not at hand: there is no term matching"
 
 ALONE = "no candidate has another memory of its session beside it"
 
