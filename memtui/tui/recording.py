@@ -21,7 +21,7 @@ SIZE = (100, 30)
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PressedKeys:
     """Keys to press, or a text to type, and how long the screen after it is shown."""
 
     keys: tuple[str, ...] = ()
@@ -30,38 +30,39 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class RecordedScreen:
     """A screen of the recording: Textual's SVG of it, and how long it is shown."""
 
     picture: str
     seconds: float
 
 
-def _typed(text: str) -> tuple[Step, ...]:
+def _typed(text: str) -> tuple[PressedKeys, ...]:
     """Steps that type `text` two words at a time; a pasted piece would lose the space at its end."""
     words = text.split()
     pairs = [" ".join(words[start : start + 2]) for start in range(0, len(words), 2)]
     return tuple(
-        Step(keys=("space",) if number else (), text=pair, seconds=0.2) for number, pair in enumerate(pairs)
+        PressedKeys(keys=("space",) if number else (), text=pair, seconds=0.2)
+        for number, pair in enumerate(pairs)
     )
 
 
 SCRIPT = (
-    Step(seconds=1.6),
-    Step(keys=("3",), seconds=0.8),
+    PressedKeys(seconds=1.6),
+    PressedKeys(keys=("3",), seconds=0.8),
     *_typed(QUESTION),
-    Step(keys=("enter",), seconds=3.2),
-    Step(keys=("f",), seconds=3.2),
-    Step(keys=("ctrl+s",), seconds=3.2),
-    Step(keys=("enter",), seconds=1.6),
-    Step(keys=("ctrl+r",), seconds=3.6),
+    PressedKeys(keys=("enter",), seconds=3.2),
+    PressedKeys(keys=("f",), seconds=3.2),
+    PressedKeys(keys=("ctrl+s",), seconds=3.2),
+    PressedKeys(keys=("enter",), seconds=1.6),
+    PressedKeys(keys=("ctrl+r",), seconds=3.6),
 )
 """The wrong port is recalled, corrected, and the question is asked again."""
 
 
 async def record(
-    script: Sequence[Step], *, opener: Opener, now: Callable[[], int], environ: Mapping[str, str]
-) -> list[Frame]:
+    script: Sequence[PressedKeys], *, opener: Opener, now: Callable[[], int], environ: Mapping[str, str]
+) -> list[RecordedScreen]:
     """Run the app on the demo store without a terminal, do each step of `script`, and keep the screen after it."""
     app = MemtuiApp("demo", opener=opener, now=now, environ=environ, look=Appearance())
     frames = []
@@ -75,17 +76,17 @@ async def record(
                 assert app.focused is not None
                 app.focused.post_message(events.Paste(step.text))
                 await pilot.pause()
-            frames.append(Frame(app.export_screenshot(title="memtui"), step.seconds))
+            frames.append(RecordedScreen(app.export_screenshot(title="memtui"), step.seconds))
     return frames
 
 
-def write_recording(frames: Sequence[Frame], picture: Path, cast: Path) -> None:
+def write_recording(frames: Sequence[RecordedScreen], picture: Path, cast: Path) -> None:
     """Write the animated picture and the cast of `frames`."""
     picture.write_text(animate(frames), encoding="utf-8")
     cast.write_text(write_cast(frames), encoding="utf-8")
 
 
-def animate(frames: Sequence[Frame]) -> str:
+def animate(frames: Sequence[RecordedScreen]) -> str:
     """One SVG that shows the frames one after another, for ever; viewers without animation see the last one.
 
     Each frame keeps its own classes (Textual names them after the frame's content), and is visible for its part of the
@@ -119,7 +120,7 @@ def _inside(picture: str) -> str:
     return re.sub(r"\s*\n\s*", "\n", inside)
 
 
-def write_cast(frames: Sequence[Frame]) -> str:
+def write_cast(frames: Sequence[RecordedScreen]) -> str:
     """The frames as an asciinema cast, version 2 (https://docs.asciinema.org/manual/asciicast/v2/)."""
     header = {"version": 2, "width": SIZE[0], "height": SIZE[1], "title": "memtui: correct a wrong answer"}
     lines, time = [json.dumps(header)], 0.0

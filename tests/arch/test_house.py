@@ -13,22 +13,10 @@ from tests.conftest import ROOT
 SOURCES = sorted([*(ROOT / "memtui").rglob("*.py"), *(ROOT / "tests").rglob("*.py")])
 _PROGRAM = sorted((ROOT / "memtui").rglob("*.py"))
 SCREEN = sorted((ROOT / "memtui" / "tui").rglob("*.py"))
-ADVISED_LINES = 600
-"""Above it, ask what second idea moved in. It is advice: no file is cut for the sake of the number."""
-
-ONE_IDEA: dict[str, str] = {}
-"""Longer files that hold one idea all the same, each with what that is."""
 
 
 def _name(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
-
-
-def test_a_long_file_holds_one_idea() -> None:
-    lines = {_name(path): len(path.read_text(encoding="utf-8").splitlines()) for path in SOURCES}
-    long = {name for name, count in lines.items() if count > ADVISED_LINES}
-    assert long - ONE_IDEA.keys() == set(), "move the second idea out, or say in ONE_IDEA what the one is"
-    assert ONE_IDEA.keys() - long == set(), "delete these lines of ONE_IDEA"
 
 
 def _parsed_as_markup(source: str) -> list[str]:

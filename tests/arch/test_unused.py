@@ -34,6 +34,7 @@ WITHOUT_A_CALLER = {
         ),
         "recorded cases of the real systems are compared with it (tests/conformance)",
     ),
+    "write_glossary": "`.ci/api` writes the page of the glossary with it",
     "todo_is_stale": "the plugin's rule, held beside ours by tests/engine/test_capture_own.py",
 }
 """Public functions that only tests and a public API know, each with what keeps it."""

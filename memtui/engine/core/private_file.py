@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import tempfile
 import time
 from contextlib import suppress
@@ -13,10 +14,23 @@ _LEFT_S = 60.0
 
 
 def make_private_folder(folder: Path) -> None:
-    """Make a folder and those above it that are missing, each for its owner alone (0700). Raises OSError.
+    """Make a folder of memtui's own and those above it that are missing, each for its owner alone (0700).
 
-    One that is there keeps its rights: it may be shared on purpose.
+    One that is there and open to others is closed to them, but where it is shared on purpose: another's, one with a
+    group of its own (setgid) or for everybody (sticky), the home. Raises OSError.
     """
+    if not _make_missing(folder):
+        with suppress(OSError):
+            there = os.stat(folder)
+            shared = (
+                there.st_mode & (stat.S_ISGID | stat.S_ISVTX) or folder.resolve() == Path.home().resolve()
+            )
+            if there.st_mode & 0o077 and not shared and there.st_uid == os.getuid():
+                os.chmod(folder, 0o700)
+
+
+def _make_missing(folder: Path) -> bool:
+    """Make a folder and those above it that are missing (0700); False where nothing was missing."""
     missing: list[Path] = []
     while not folder.is_dir():
         missing.append(folder)
@@ -25,6 +39,7 @@ def make_private_folder(folder: Path) -> None:
         folder = folder.parent
     for each in reversed(missing):
         each.mkdir(mode=0o700, exist_ok=True)
+    return bool(missing)
 
 
 def open_private(path: Path, flags: int) -> int:
@@ -49,7 +64,7 @@ def write_private(path: Path, text: str) -> None:
     What stood there stays when this fails, and no half is left beside. Raises OSError, which names `path`.
     """
     try:
-        make_private_folder(path.parent)
+        _make_missing(path.parent)
         _sweep(path)
         handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:100]}.", suffix=".new")
         try:

@@ -243,6 +243,8 @@ def find_secrets(text: str) -> tuple[Secret, ...]:
     """The secrets in `text`, in order, none inside another; already masked ones are none."""
     found: list[tuple[int, int, str]] = []
     worth: list[Piece] = []
+    if len(text) <= _USUAL and not _may_hold_any(text, text.lower()):
+        return ()
     for piece in pieces(text):
         part = text[piece.start : piece.limit]
         numbers = may_hold_numbers(part)
@@ -286,13 +288,27 @@ def _take(found: list[tuple[int, int, str]], text: str, start: int, end: int, ki
 
 def may_hold_secrets(text: str) -> bool:
     """Whether `text` is worth a look; False is certain."""
-    lower = text.lower()
-    return _may_hold(text, lower) or may_hold_numbers(text) or may_hold_phrase(lower)
+    return _may_hold_any(text, text.lower())
+
+
+_USUAL = 2_000
+"""Characters of a text that is looked at whole first: most memories have nothing in them, and are shorter."""
+
+
+def _may_hold_any(text: str, lower: str) -> bool:
+    return (
+        _hints().any_in(lower)
+        or may_hold_numbers(text)
+        or may_hold_phrase(lower)
+        or _may_hold_signs(text, lower)
+    )
 
 
 def _may_hold(text: str, lower: str) -> bool:
-    if _hints().any_in(lower):
-        return True
+    return _hints().any_in(lower) or _may_hold_signs(text, lower)
+
+
+def _may_hold_signs(text: str, lower: str) -> bool:
     told = "pin" in lower or "nip" in lower or "puk" in lower
     return (told and _TOLD_PIN.search(text) is not None) or (
         "SK" in text and _SERIAL.search(text) is not None
