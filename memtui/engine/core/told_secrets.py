@@ -354,7 +354,7 @@ _GOES_ON = frozenset(
 
 _CLAUSE_END = re.compile(
     r"\s*(?:$|[\n.,;!?)\]}\"'`”»|…]|[—–-]\s|(?:and|und|et|y|e|und|but|aber|mais|pero|ma|mas|now|jetzt|maintenant|ahora|btw|by\s+the\s+way|"
-    r"please|bitte|for|für|pour|para|per|since|seit|depuis|desde|until|bis|as\s+of|if|falls|with|mit|avec|con)\b)",
+    r"please|bitte|for|für|pour|para|per|since|seit|depuis|desde|until|bis|as\s+of|if|falls|with|mit|avec|con|geändert|gesetzt|umgestellt|gewechselt)\b)",
     re.IGNORECASE,
 )
 
@@ -368,6 +368,13 @@ _COUNTED = re.compile(
 _NOT_ONE = frozenset(
     # what is said of a password, in the languages of the words above
     [
+        "wunsch",
+        "anfrage",
+        "nachfrage",
+        "anweisung",
+        "standard",
+        "werkseinstellung",
+        "werkseinstellungen",
         "required",
         "optional",
         "mandatory",
@@ -1227,6 +1234,8 @@ def _password_at(text: str, place: _Place, label: re.Match[str], *, strong: bool
         )
     if how != "said" or not strong:
         return None
+    if (called := word.rstrip("!?")) != word and _WORD.fullmatch(called) is not None:
+        return (start, end) if _accepted_word(text, start, start + len(called)) else None
     if _WORD.fullmatch(word) is not None:
         if _accepted_word(text, start, end):
             return start, end
@@ -1432,6 +1441,20 @@ def _ends_there(text: str, label: re.Match[str]) -> bool:
     )
 
 
+_SAID_OF_IT = re.compile(r"(?i)\s*(?:the|our|my|das|unser|mein|le|mon|notre|la|mi|nuestra)\s+[\w-]{0,14}\Z")
+
+_OF_WHAT = re.compile(
+    r"(?i)\s+(?:(?:of|for)\s+(?:the|my|our)|des|der|vom|fürs|für\s+(?:das|den|die|mein\w*)|du|de\s+(?:la|l['’]|mon|ma|notre)|pour\s+(?:le|la)|"
+    r"del?|de\s+mi|para\s+(?:el|la))\s"
+)
+
+_POINTS = re.compile(
+    r"(?i)(?:here|this|that|what|where|which|there|below|following|attached|these|hier|dies\w*|dort|welches|wo|unten|ceci|cela|voici|celui-ci|quel\w*|"
+    r"voilà|celle|est[aeo]|es[aeo]|aqu[ií]|cu[aá]l|d[oó]nde|ést[ae]|lo|nobody|someone|security|length|everything|nothing)"
+)
+"""What points at a password and is none: "this is the password of the router"."""
+
+
 def _password_before(text: str, label: re.Match[str], *, strong: bool) -> tuple[int, int] | None:
     if not _ends_there(text, label):
         return None
@@ -1448,6 +1471,11 @@ def _password_before(text: str, label: re.Match[str], *, strong: bool) -> tuple[
         return start, end
     if value.isdigit():
         return (start, end) if len(value) >= 5 and strong else None
+    if strong and found["be"] and _SAID_OF_IT.match(found["between"]) and _OF_WHAT.match(text, label.end()):
+        begun = text[max(0, start - 2) : start].strip()
+        word = _WORD.fullmatch(value) is not None and not _SAYS_OF.fullmatch(value.lower())
+        if word and begun[-1:] in ("", ".", ":", "!", "-") and not _POINTS.fullmatch(value):
+            return start, end
     if strong and found["verb"] and found["as"] and _WORD.fullmatch(value) and not _SAYS_OF.fullmatch(value):
         return start, end
     return None
