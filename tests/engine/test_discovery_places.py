@@ -225,6 +225,23 @@ def test_workspaces_of_memory_core(tmp_path: Path) -> None:
     )
 
 
+def test_where_an_agent_has_two_indexes_its_own_database_is_the_one(tmp_path: Path) -> None:
+    state = tmp_path / ".openclaw"
+    for agent in ("main", "ops"):
+        (state / "agents" / agent / "agent").mkdir(parents=True)
+        (state / "agents" / agent / "agent" / "openclaw-agent.sqlite").touch()
+    (state / "memory").mkdir()
+    for agent in ("main", "ops", "late"):
+        (state / "memory" / f"{agent}.sqlite").touch()
+    (state / "openclaw.json").write_text("{agents: {list: [{id: 'main'}, {id: 'ops'}, {id: 'late'}]}}")
+    found = {each.agents[0]: each.index for each in look(tmp_path, HOME=tmp_path).workspaces}
+    assert found == {
+        "main": str(state / "agents/main/agent/openclaw-agent.sqlite"),
+        "ops": str(state / "agents/ops/agent/openclaw-agent.sqlite"),
+        "late": str(state / "memory/late.sqlite"),  # the only one that it has
+    }
+
+
 def test_hostile_shapes_are_survived(tmp_path: Path) -> None:
     for plugins in ([], 7, {"entries": []}, {"slots": 3, "entries": {PRO: 1, BUILTIN: {"config": []}}}):
         (tmp_path / ".openclaw").mkdir(exist_ok=True)

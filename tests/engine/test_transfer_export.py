@@ -279,3 +279,33 @@ def test_notes_that_were_there_are_not_counted_as_written(
     written = [each for each in place.rglob("*.md") if each.name != "mine.md"]
     assert done.files == len(written) > 1
     assert done.size_bytes == sum(each.stat().st_size for each in written)
+
+
+LONG_NAMES = {
+    "Chinese": "记" * 400,
+    "Japanese": "庭の道具は物置にある。" * 40,
+    "emoji of several signs": "👩‍👩‍👧‍👦" * 60,
+    "Hindi": "बगीचे की सीढ़ी " * 40,
+    "decomposed": "e\u0301a\u0308" * 150,
+    "words": "the ladder of the joiner " * 30,
+}
+
+
+@pytest.mark.parametrize("name", LONG_NAMES)
+@pytest.mark.parametrize("format_name", ["obsidian", "markdown"])
+def test_a_name_longer_than_a_file_system_takes_is_cut_and_its_memory_kept(
+    tmp_path: Path, format_name: str, name: str
+) -> None:
+    text = LONG_NAMES[name].strip()
+    rows = [
+        memory(1, text, metadata={"l0_abstract": text}),
+        memory(2, f"{text} 2", metadata={"l0_abstract": text}),
+        memory(3, "Short.", scope=f"custom:{text}"),
+    ]
+    engine = opened(own_store(tmp_path / "long", rows), tmp_path / "state")
+    done = _export(engine, tmp_path / "vault", format_name, mask=False)
+    assert done.rows == 3
+    files = [each for each in (tmp_path / "vault").rglob("*") if each.is_file()]
+    assert all(len(part.encode()) <= 255 for each in files for part in each.relative_to(tmp_path).parts)
+    written = "".join(each.read_text(encoding="utf-8") for each in files)
+    assert written.count(text) >= 2
