@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memtui.cli.open_store import open_for, wall_clock
-from memtui.cli.output import print_json, print_table, print_text
+from memtui.cli.output import print_json, print_table, print_text, warning
 from memtui.engine import UsageError, counted
 from memtui.engine.discovery import (
     read_config,
@@ -175,12 +175,18 @@ def _add_talk(args: argparse.Namespace, engine: Engine, book: CaseBook) -> int:
         made = lines[0]
     else:
         capture_recipe(recipe := args.recipe or "memtui")
-        (talk,) = read_conversations(path, "auto")[:1] or (None,)
+        talks = read_conversations(path, "auto")
+        (talk,) = talks[:1] or (None,)
         if talk is None:
             raise UsageError(
                 f"{path} holds no conversation.",
                 fix="Give a text, a session's JSONL, or an export of ChatGPT or Claude.",
             )
+        if talks[1:]:
+            others = counted(len(talks) - 1, "other conversation")
+            warning(f"a case is one conversation: the first of {path.name} is saved, {others} left out")
+        for note in talk.warnings:
+            warning(note)
         seen = Recorder()
         request = CaptureRequest(talk.messages, recipe, read_config(args.config) or {})
         trace = capture(request, seen.watch(engine.capture_context()))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from memtui.engine.capture.draft import table_of
-from memtui.engine.store.create import create_pro, pro_schema
+from memtui.engine.store.create import create_empty, create_pro, pro_schema
 from tests.cli.conftest import Run
 from tests.cli.test_capture import place
 from tests.conftest import tree_hash
@@ -56,3 +57,40 @@ def test_a_dry_run_of_a_compaction_tells_the_faults_of_the_plugins_own(
     assert "the plugin's own would do more: " in errors
     assert "no longer valid or archived" in errors
     assert "scopes are mixed" in errors
+
+
+def test_what_a_case_of_a_conversation_leaves_out_is_named(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / "home" / name.lower()))
+    create_empty(tmp_path / "db", 256)
+
+    def said(text: str, *more: dict[str, str]) -> dict[str, object]:
+        return {"sender": "human", "uuid": text[:4], "content": [{"type": "text", "text": text}, *more]}
+
+    picture = {"type": "image", "source": "a picture"}
+    claude = [
+        {"uuid": "a", "name": "one", "chat_messages": [said("I prefer dark roast coffee.", picture)]},
+        {"uuid": "b", "name": "two", "chat_messages": [said("I live in York.")]},
+    ]
+    nodes = {
+        "n": {
+            "message": {
+                "author": {"role": "user"},
+                "content": {
+                    "content_type": "multimodal_text",
+                    "parts": ["I live in York.", {"content_type": "image_asset_pointer"}],
+                },
+            },
+        }
+    }
+    chatgpt = [{"title": "t", "current_node": "n", "mapping": nodes}]
+    (tmp_path / "claude.json").write_text(json.dumps(claude))
+    (tmp_path / "chatgpt.json").write_text(json.dumps(chatgpt))
+    on = ("--store", tmp_path / "db")
+    code, _, errors = run("cases", "add-talk", tmp_path / "claude.json", *on)
+    assert (code, "1 other conversation left out" in errors) == (0, True), errors
+    assert "image (1)" in errors
+    code, _, errors = run("cases", "add-talk", tmp_path / "chatgpt.json", *on)
+    assert (code, "image_asset_pointer (1)" in errors) == (0, True), errors

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import zipfile
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -365,6 +366,7 @@ def _chatgpt(text: str, reading: _Reading) -> Iterator[Conversation]:
         mapping = each.get("mapping")
         nodes: Mapping[str, Any] = mapping if isinstance(mapping, Mapping) else {}
         chain: list[Message] = []
+        unread: list[str] = []
         seen: set[str] = set()
         node = each.get("current_node")
         if not isinstance(node, str) or node not in nodes:
@@ -373,6 +375,7 @@ def _chatgpt(text: str, reading: _Reading) -> Iterator[Conversation]:
             seen.add(node)
             value = nodes[node] if isinstance(nodes[node], Mapping) else {}
             chain += _of_chatgpt(node, value.get("message"))
+            unread += _not_text(value.get("message"))
             node = value.get("parent")
         title = each.get("title")
         key = each.get("conversation_id") or each.get("id")
@@ -380,8 +383,30 @@ def _chatgpt(text: str, reading: _Reading) -> Iterator[Conversation]:
             tuple(reversed(chain)),
             title if isinstance(title, str) else "",
             key if isinstance(key, str) else "",
-            tuple(reading.warnings),
+            (*reading.warnings, *_told(unread)),
         )
+
+
+def _not_text(message: Any) -> list[str]:
+    """The kinds of what a message of ChatGPT or Claude holds beside texts: pictures, recordings, calls of tools."""
+    content = message.get("content") if isinstance(message, Mapping) else None
+    parts = content.get("parts") if isinstance(content, Mapping) else content
+    kinds = [
+        str(part.get("content_type") or part.get("type") or "part without a type")
+        for part in (parts if isinstance(parts, list) else ())
+        if isinstance(part, Mapping) and part.get("type") != "text"
+    ]
+    if isinstance(content, Mapping) and not isinstance(parts, list):
+        kinds.append(str(content.get("content_type") or "content without a type"))
+    return kinds
+
+
+def _told(kinds: Sequence[str]) -> Iterator[str]:
+    """What was left out of a conversation as no text, by kind."""
+    if kinds:
+        named = ", ".join(f"{name} ({number})" for name, number in sorted(Counter(kinds).items()))
+        are = "is" if len(kinds) == 1 else "are"
+        yield f"{counted(len(kinds), 'part')} of messages {are} no text and left out: {named}"
 
 
 def _of_chatgpt(node: str, message: Any) -> list[Message]:
@@ -414,12 +439,13 @@ def _claude(text: str, reading: _Reading) -> Iterator[Conversation]:
             for one in (listed if isinstance(listed, list) else ())
             if isinstance(one, Mapping)
         ]
+        unread = [kind for one in (listed if isinstance(listed, list) else ()) for kind in _not_text(one)]
         name, key = each.get("name"), each.get("uuid")
         yield Conversation(
             tuple(messages),
             name if isinstance(name, str) else "",
             key if isinstance(key, str) else "",
-            tuple(reading.warnings),
+            (*reading.warnings, *_told(unread)),
         )
 
 
