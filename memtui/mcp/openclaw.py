@@ -11,6 +11,7 @@ from pydantic import ConfigDict, create_model
 
 from memtui.engine.access import DEFAULT_AGENT, ScopePolicy
 from memtui.mcp.door import Door
+from memtui.mcp.fence import fenced_texts
 from memtui.mcp.tools.base import Answer, Arguments, Reply, Tool
 
 Number = int | float
@@ -192,4 +193,7 @@ def _call(
     with door.lock:
         live = Live(door.engine, config, workspace, agents=agents, granted=granted)
         answer = live.call(name, agent, given.model_dump(exclude_unset=True, exclude_none=True))
-    return Reply(Details(**answer.details), answer.text)
+    told = dict(answer.details)  # the plugin's own keys stay as they are
+    if texts := fenced_texts(told):
+        told.setdefault("fenced", texts)
+    return Reply(Details(**told), answer.text)

@@ -18,6 +18,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from memtui.cli.main import parser_of, run
 from memtui.cli.mcp import opened_door
+from memtui.mcp.fence import fenced
 from memtui.mcp.server import make_server
 from tests.conftest import ROOT, copied, tree_hash
 
@@ -150,7 +151,7 @@ async def test_an_agent_stores_finds_changes_and_forgets(
         assert {"id", "text", "scope", "score", "why"} <= set(hits[0])
         assert made["id"] in {hit["id"] for hit in hits}
         record = (await answer(client, "memory_get", ids=[made["id"]]))["memories"][0]
-        assert (record["text"], record["scope"]) == (STATEMENT, home)
+        assert (record["text"], record["scope"]) == (fenced(STATEMENT), home)
         listed = await answer(client, "memory_list", limit=50)
         assert made["id"] in {each["id"] for each in listed["memories"]}
         why = await answer(client, "memory_why", query="quarterly parcel of blue umbrellas", id=made["id"])

@@ -21,6 +21,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from memtui.engine import changes, open_engine
 from memtui.engine.changes.journal import INTENDED, LISTED, Journal
 from memtui.engine.clients import UNANSWERED, CallJournal
+from memtui.mcp.fence import unfenced
 from tests.conftest import NOW_MS, ROOT
 from tests.mcp.test_contract import answer
 from tests.mcp.test_http import House
@@ -88,7 +89,7 @@ async def listed(client: Client) -> Memories:
     cursor: dict[str, str] = {}
     while True:
         page = await answer(client, "memory_list", limit=50, **cursor)
-        found |= {each["id"]: (each["text"], each["active"]) for each in page["memories"]}
+        found |= {each["id"]: (unfenced(each["text"]), each["active"]) for each in page["memories"]}
         if page["next_cursor"] is None:
             return found
         cursor = {"cursor": page["next_cursor"]}

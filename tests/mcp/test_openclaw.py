@@ -24,6 +24,7 @@ from memtui.mcp.server import make_server
 from tests.conformance.capture_compare import differences
 from tests.conftest import thinned, tree_hash
 from tests.engine.loopback import Loopback, loopback
+from tests.mcp.plugin_details import plugins_own
 
 FILE = (
     Path(os.environ.get("MEMTUI_FIXTURES") or Path(__file__).parents[3] / "shared" / "fixtures")
@@ -105,7 +106,9 @@ async def test_every_recorded_call_is_answered_alike(name: str, tmp_path: Path, 
         for step in recorded["steps"]:
             result = await client.call_tool(step["name"], step.get("params") or {})
             assert not result.is_error, result.content
-            answer = marked({"text": result.content[0].text, "details": result.structured_content})
+            answer = marked(
+                {"text": result.content[0].text, "details": plugins_own(result.structured_content)}
+            )
             steps.append({**step, "answer": answer})
             stage.now += TICK_MS
     stage.replay.draft.store.refresh()
@@ -191,7 +194,7 @@ async def test_a_fact_is_told_as_it_was_at_a_time(tmp_path: Path, service: Loopb
         )
         assert then.structured_content["facts"][0]["current"]["id"] == old
         nothing = await client.call_tool("memory_fact_query", {})
-        assert nothing.structured_content == {"error": "missing_selector"}
+        assert nothing.structured_content == {"error": "missing_selector", "untrusted": True}
 
 
 async def test_a_call_that_changes_only_files_is_an_entry_that_can_be_taken_back_and_made_again(

@@ -28,6 +28,7 @@ from memtui.mcp.server import make_server
 from tests.conformance.capture_compare import differences
 from tests.conftest import thinned
 from tests.engine.loopback import Loopback, loopback
+from tests.mcp.plugin_details import plugins_own
 
 KINDS = (
     "inject-",
@@ -132,7 +133,7 @@ class Stage:
             async with Client(make_server(door, tools)) as client:
                 result = await client.call_tool(step["name"], params)
                 assert not result.is_error, result.content
-                return {"text": result.content[0].text, "details": result.structured_content}
+                return {"text": result.content[0].text, "details": plugins_own(result.structured_content)}
 
 
 def blocks(answer: Sequence[Mapping[str, Any]]) -> str:

@@ -19,6 +19,7 @@ from memtui.cli.mcp import opened_door
 from memtui.engine.capture.replays import RecordingReplay, marked
 from memtui.engine.clients import HOSTS
 from memtui.mcp.door import Door
+from memtui.mcp.fence import fenced
 from memtui.mcp.openclaw import openclaw_tools
 from memtui.mcp.server import described, make_server
 from memtui.mcp.tools.base import Answer, Arguments, Reply, Tool
@@ -26,6 +27,7 @@ from memtui.mcp.tools.registry import all_tools
 from tests.conformance.capture_compare import differences
 from tests.conftest import ROOT, copied, thinned
 from tests.engine.loopback import loopback
+from tests.mcp.plugin_details import plugins_own
 from tests.mcp.test_contract import SECRET, STATEMENT, Inside, World, answer, refusal
 from tests.mcp.test_openclaw import RECORDED, as_recorded
 
@@ -71,7 +73,6 @@ async def test_no_refusal_repeats_a_secret_in_whatever_argument_it_came(own: Ins
             ("memory_history", {"id": SECRET}),
             ("memory_search", {"query": "rain", "scope": SECRET}),
             ("memory_search", {"query": "rain", "since": SECRET}),
-            ("memory_search", {"query": "rain", SECRET: 1}),
             ("memory_list", {"filter": f"word:{SECRET}"}),
             ("memory_list", {"cursor": SECRET}),
             ("memory_store", {"text": "It rains here on Mondays", "scope": SECRET}),
@@ -84,6 +85,8 @@ async def test_no_refusal_repeats_a_secret_in_whatever_argument_it_came(own: Ins
         ):
             said = await refusal(client, tool, **given)
             assert SECRET[:24] not in said, (tool, given)
+        noted = await client.call_tool("memory_search", {"query": "rain", SECRET: 1})  # ignored, with a note
+        assert SECRET[:24] not in noted.model_dump_json()
     kept = "".join(
         each.read_text(encoding="utf-8", errors="replace")
         for each in own.folder.rglob("*.json*")
@@ -244,9 +247,9 @@ async def test_half_of_a_character_is_answered_in_every_argument(own: Inside) ->
         ]
         server.stdin.close()
         assert server.wait(60) == 0
-    assert [each["isError"] for each in answers] == [False, False, True, True, True]
+    assert [each["isError"] for each in answers] == [False, False, True, False, True]
     assert answers[0]["structuredContent"]["action"] == "created"
-    assert answers[1]["structuredContent"]["results"][0]["text"] == f"{STATEMENT} \ufffd"
+    assert answers[1]["structuredContent"]["results"][0]["text"] == fenced(f"{STATEMENT} \ufffd")
 
 
 async def test_a_fault_of_a_library_is_an_answer_without_its_words(own: Inside, tmp_path: Path) -> None:
@@ -270,7 +273,7 @@ async def test_every_answer_has_the_promised_members_and_says_that_it_is_untrust
     async with own.serve("--rw", "--as", "main") as client:
         first = await answer(client, "memory_store", text=STATEMENT)
         second = await answer(client, "memory_store", text=sly)
-        assert set(first) == {"action", "id", "scope", "reason"}
+        assert set(first) == {"action", "id", "scope", "reason", "untrusted", "notes"}
         for tool, given, members in (
             ("memory_search", {"query": "Kelp office"}, {"id", "text", "scope", "score", "why"}),
             ("memory_get", {"ids": [first["id"], second["id"]]}, {"id", "text", "scope"}),
@@ -391,7 +394,9 @@ async def test_the_plugins_tools_answer_as_recorded_in_a_process_of_their_own(
             for step in recorded["steps"]:
                 result = await client.call_tool(step["name"], step.get("params") or {})
                 assert not result.is_error, result.content
-                said = marked({"text": result.content[0].text, "details": result.structured_content})  # type: ignore[union-attr]
+                said = marked(
+                    {"text": result.content[0].text, "details": plugins_own(result.structured_content)}
+                )  # type: ignore[union-attr]
                 steps.append({"do": step["do"], "answer": said})
     known = {row["id"] for row in recorded["rows_before"]}
     left = {"rows_created": [], "rows_changed": []}

@@ -21,6 +21,7 @@ from memtui.engine import Engine, changes, open_engine
 from memtui.engine.cases import CaseBook
 from memtui.engine.clients import CallJournal
 from memtui.mcp.door import Door
+from memtui.mcp.fence import fenced
 from memtui.mcp.server import make_server
 from tests.conftest import NOW_MS, ROOT, copied, thinned, tree_hash
 from tests.engine.pro_store import row, write_store
@@ -219,7 +220,7 @@ async def test_what_changes_is_previewed_and_its_token_is_good_once_for_these_ar
         assert done["action"] in ("updated", "superseded")
         assert "confirm" in await call.error("memory_update", **wanted, confirm=token)
         living = (await call("memory_get", ids=[done["id"]]))["memories"][0]
-        assert living["text"] == wanted["text"]
+        assert living["text"] == fenced(wanted["text"])
         told = await call("memory_history", id=done["id"])
         assert told["changes"][0]["client"] == "test"
         token = (await call("memory_forget", id=done["id"]))["confirm"]

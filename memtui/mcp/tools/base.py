@@ -31,6 +31,8 @@ class Reply:
     text: str
     asks: tuple[str, ...] = ()
     """Of a preview: what a person is asked before it is done, line by line."""
+    notes: tuple[str, ...] = ()
+    """What a model should know of the answer; they go into its data: many hosts hand on nothing else."""
     confirm: str = ""
     """Of a preview: the token that does it."""
 

@@ -7,8 +7,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from memtui.engine import MemtuiError, changes
+from memtui.engine import MemtuiError, changes, clean
 from memtui.mcp.door import Door, ToolError, allowed_by, untrusted, usage
+from memtui.mcp.fence import FencedText
 from memtui.mcp.tools.base import Answer, Arguments, Reply, Tool
 
 
@@ -27,6 +28,8 @@ class Forgotten(Answer):
     id: str
     confirm: str | None = None
     memories: int = 1
+    texts: Annotated[list[FencedText], Field(default_factory=list)]
+    """Of a preview: what would be forgotten, the first of it."""
 
 
 MOST_ASKED = 10
@@ -62,8 +65,14 @@ def run(door: Door, given: Forget) -> Reply:
             token = door.token("memory_forget", arguments)
             verb = "deleted" if deletes else "archived"
             note = f"{count} would be {verb}; nothing was changed. To do it, repeat with confirm={token}"
-            data = Forgotten(action="preview", id=memory.id, confirm=token, memories=count)
             titles = [each.title for each in touched.values()] or [memory.title]
+            data = Forgotten(
+                action="preview",
+                id=memory.id,
+                confirm=token,
+                memories=count,
+                texts=[clean(title) for title in titles[:MOST_ASKED]],
+            )
             verb = "delete" if deletes else "archive"
             return Reply(
                 data,
@@ -72,6 +81,7 @@ def run(door: Door, given: Forget) -> Reply:
                     f"An agent wants to {verb} {'a memory' if count == 1 else f'{count} memories'}.",
                     *titles[:MOST_ASKED],
                 ),
+                notes=(note,),
                 confirm=token,
             )
         else:
@@ -81,8 +91,9 @@ def run(door: Door, given: Forget) -> Reply:
             engine.refresh()
         except MemtuiError as error:
             raise usage(error) from None
-    done = Forgotten(action="deleted" if deletes else "archived", id=memory.id, memories=count)
-    return Reply(done, f"untrusted forget answer: {done.action} {count}; a person can undo it")
+    done = Forgotten(action="deleted" if deletes else "archived", id=memory.id, memories=count, texts=[])
+    note = f"{done.action} {count}; a person can undo it"
+    return Reply(done, f"untrusted forget answer: {note}", notes=(note,))
 
 
 TOOL = Tool(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from memtui.mcp.door import Door, fitting, shown, untrusted
+from memtui.mcp.fence import FencedText
 from memtui.mcp.tools.base import Answer, Arguments, Reply, Tool
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ class Record(Answer):
     """One memory."""
 
     id: str
-    text: str
+    text: FencedText
     scope: str | None
     category: str | None = None
     tier: str | None = None
@@ -83,7 +84,11 @@ def run(door: Door, given: Get) -> Reply:
     room = fitting_records(memories)
     left = [each.id for each in memories[room:]]
     note = f"no room for {len(left)}, ask for them again: {', '.join(left)}" if left else ""
-    return Reply(Records(memories=memories[:room], left_out=left), untrusted(lines[:room], note))
+    return Reply(
+        Records(memories=memories[:room], left_out=left),
+        untrusted(lines[:room], note),
+        notes=(note,) if note else (),
+    )
 
 
 TOOL = Tool(

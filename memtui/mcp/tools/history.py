@@ -9,6 +9,7 @@ from pydantic import Field
 from memtui.engine import counted
 from memtui.engine.changes import memory_story
 from memtui.mcp.door import Door, shared_out, shown, untrusted
+from memtui.mcp.fence import FencedText
 from memtui.mcp.tools.base import Answer, Arguments, Reply, Tool
 
 
@@ -22,7 +23,7 @@ class Version(Answer):
     """One version, the oldest first."""
 
     id: str
-    text: str
+    text: FencedText
     created_ms: int
     valid: bool
 

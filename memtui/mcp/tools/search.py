@@ -11,6 +11,7 @@ from pydantic import Field
 
 from memtui.engine import clean
 from memtui.mcp.door import Door, ToolError, outgoing, shared_out, untrusted
+from memtui.mcp.fence import FencedText
 from memtui.mcp.tools.base import Answer, Arguments, Reply, Tool
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class Hit(Answer):
     """One memory that came back."""
 
     id: str
-    text: str
+    text: FencedText
     scope: str | None
     score: float | None
     why: str
@@ -45,7 +46,7 @@ class Piece(Answer):
     """A piece of a document that was asked because memories were few."""
 
     ref: str
-    text: str
+    text: FencedText
     kind: str
 
 
@@ -145,6 +146,7 @@ def run(door: Door, given: Search) -> Reply:
             documents_asked=counts,
         ),
         untrusted(lines, "\n".join(notes)),
+        notes=tuple(note.removeprefix("note: ") for note in notes),
     )
 
 

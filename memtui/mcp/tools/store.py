@@ -62,7 +62,10 @@ def run(door: Door, given: Store) -> Reply:
         "superseded": "stored; it takes the place of an older memory",
         "refused": f"not stored: {data.reason}",
     }
-    return Reply(data, f"untrusted store answer: {words[data.action]} ({data.scope}, {data.id or 'no id'})")
+    said = words[data.action]
+    return Reply(
+        data, f"untrusted store answer: {said} ({data.scope}, {data.id or 'no id'})", notes=(f"{said}.",)
+    )
 
 
 TOOL = Tool(

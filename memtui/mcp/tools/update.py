@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
-from memtui.engine import MemtuiError, changes
-from memtui.mcp.door import Door, ToolError, allowed_by, untrusted, usage
+from memtui.engine import MemtuiError, changes, clean
+from memtui.mcp.door import Door, ToolError, allowed_by, shown, untrusted, usage
+from memtui.mcp.fence import fenced
 from memtui.mcp.tools.base import Answer, Arguments, Reply, Tool
 
 if TYPE_CHECKING:
@@ -66,17 +67,22 @@ def run(door: Door, given: Update) -> Reply:
         after: dict[str, Any] = {}
         for change in planned.changes:
             if change.op == "edit" and change.id == memory.id:
-                before, after = dict(change.before), dict(change.after)
+                before, after = told(change.before), told(change.after)
+        if "text" in wanted:  # where a new version takes its place, the old row keeps its text
+            before.setdefault("text", fenced(shown(memory)))
+            after.setdefault("text", fenced(clean(str(wanted["text"]))))
         if "update" in door.allowed:
             planned = replace(planned, allowed_by=allowed_by("update"))
         elif given.confirm is None:
             token = door.token("memory_update", arguments)
             data = Updated(action="preview", id=memory.id, confirm=token, before=before, after=after)
-            lines = [f"was: {memory.title}", f"will be: {given.text or memory.title}"]
+            lines = asked_lines(memory, wanted)
+            note = f"Nothing was changed. To do it, repeat with confirm={token}"
             return Reply(
                 data,
-                untrusted(lines, f"Nothing was changed. To do it, repeat with confirm={token}"),
-                asks=("An agent wants to change a memory.", *asked_lines(memory, wanted)),
+                untrusted([clean(line) for line in lines], note),
+                notes=(note,),
+                asks=("An agent wants to change a memory.", *lines),
                 confirm=token,
             )
         else:
@@ -90,7 +96,16 @@ def run(door: Door, given: Update) -> Reply:
     done = Updated(
         action="superseded" if made else "updated", id=made or memory.id, before=before, after=after
     )
-    return Reply(done, f"untrusted update answer: {done.action}, the memory is now {done.id}")
+    note = f"{done.action}, the memory is now {done.id}"
+    return Reply(done, f"untrusted update answer: {note}", notes=(note,))
+
+
+def told(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields of a memory as they go out: whatever holds more than a word is a text, in its fence."""
+    return {
+        name: fenced(clean(value)) if isinstance(value, str) and any(map(str.isspace, value)) else value
+        for name, value in fields.items()
+    }
 
 
 def asked_lines(memory: Memory, wanted: Mapping[str, Any]) -> list[str]:
