@@ -33,7 +33,7 @@ _PORT = re.compile(r":[0-9]{1,5}")
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class RefusedCall:
     """Why a request is not served: the status, the code of the protocol, the sentence, further headers."""
 
     status: int
@@ -68,7 +68,9 @@ class Gate:
             await self._app(scope, receive, send)
             return
         if scope["path"].rstrip("/") != PATH:  # a host that looks for a login finds that there is none
-            await _answer(scope, receive, send, Refusal(404, -32600, f"There is only {PATH} here.", {}), None)
+            await _answer(
+                scope, receive, send, RefusedCall(404, -32600, f"There is only {PATH} here.", {}), None
+            )
             return
         sends = scope["method"] == "POST"
         body = await _body(receive) if sends else b""
@@ -79,7 +81,7 @@ class Gate:
         try:
             refusal = self._address(scope) or self._caller(scope, asked.get("method"))
         except UsageError as error:
-            refusal = Refusal(500, -32603, f"{error.message} {error.fix}", {})
+            refusal = RefusedCall(500, -32603, f"{error.message} {error.fix}", {})
         if refusal is not None:
             given = asked.get("id")
             whole = isinstance(given, str | int) and not isinstance(given, bool)
@@ -93,17 +95,17 @@ class Gate:
             ]
         await self._app(scope, _replayed(body, receive) if sends else receive, send)
 
-    def _address(self, scope: Scope) -> Refusal | None:
+    def _address(self, scope: Scope) -> RefusedCall | None:
         """Refuse a name that is not this server's, and a page of another site: a browser sends both as they are."""
         hosts = _header(scope, b"host")
         if len(hosts) != 1 or not self._is_ours(hosts[0]):
             why = "This host name is not served. A person can allow it: memtui mcp --allow-host NAME."
-            return Refusal(421, -32600, why, {})
+            return RefusedCall(421, -32600, why, {})
         for origin in _header(scope, b"origin"):
             kind, separator, host = origin.partition("://")
             if kind.lower() not in ("http", "https") or not separator or not self._is_ours(host):
                 why = "A page of another site may not call this server."
-                return Refusal(403, -32600, why, {})
+                return RefusedCall(403, -32600, why, {})
         return None
 
     def _is_ours(self, host: str) -> bool:
@@ -115,7 +117,7 @@ class Gate:
         rest = low[len(name) :]
         return bool(name) and (not rest or _PORT.fullmatch(rest) is not None)
 
-    def _caller(self, scope: Scope, method: object) -> Refusal | None:
+    def _caller(self, scope: Scope, method: object) -> RefusedCall | None:
         """Refuse whom the register does not let in; else note in the request who it is."""
         given = (_header(scope, b"authorization") or [""])[-1]
         kind, _, token = given.partition(" ")
@@ -124,16 +126,16 @@ class Gate:
             client = self._register.of_token(token.strip()) if kind.lower() == "bearer" else None
             if client is None:
                 why = "This token is not known. A person lets a client in: memtui clients add NAME."
-                return Refusal(401, -32001, why, {})
+                return RefusedCall(401, -32001, why, {})
         elif not self._open or self._register.needs_token():
             why = "Send a token (Authorization: Bearer TOKEN). A person makes one: memtui clients add NAME."
-            return Refusal(401, -32001, why, {})
+            return RefusedCall(401, -32001, why, {})
         if client is not None and client.paused:
             why = f"A person paused this client. A person lets it in again: memtui clients resume {client.name}."
-            return Refusal(403, -32003, why, {})
+            return RefusedCall(403, -32003, why, {})
         if client is not None and method in COUNTED and (wait := self._rate.wait(client)):
             why = f"{counted(client.rate, 'call')} a minute at most. Wait {counted(wait, 'second')}."
-            return Refusal(429, -32029, why, {"Retry-After": str(wait)})
+            return RefusedCall(429, -32029, why, {"Retry-After": str(wait)})
         scope[WHO] = client
         return None
 
@@ -142,7 +144,9 @@ def _header(scope: Scope, name: bytes) -> list[str]:
     return [value.decode("latin-1") for key, value in scope["headers"] if key.lower() == name]
 
 
-async def _answer(scope: Scope, receive: Receive, send: Send, refusal: Refusal, id: str | int | None) -> None:
+async def _answer(
+    scope: Scope, receive: Receive, send: Send, refusal: RefusedCall, id: str | int | None
+) -> None:
     """An error of the protocol. No header asks for a login: hosts would look for a page that is not there."""
     from starlette.responses import JSONResponse
 

@@ -59,7 +59,6 @@ WRITTEN = re.compile(
 """A key and what it does. Tab is not among them: nobody can give it to something else."""
 
 FIXED = {
-    "enter select   ": "a line of text takes it itself",
     "enter open   ": "a line of text takes it itself",
     "enter run   ": "a line of text takes it itself",
     "esc shows all": "the line of text that narrows a list takes it itself",
