@@ -30,10 +30,10 @@ INITIALIZE = {
 }
 
 
-def answers(store: Path, *lines: dict[str, Any]) -> list[dict[str, Any]]:
+def answers(store: Path, *lines: dict[str, Any], words: tuple[str, ...] = ()) -> list[dict[str, Any]]:
     """What the server says to lines of a host, each written when the one before is answered."""
     told = []
-    command = [sys.executable, "-m", "memtui", "mcp", "--store", str(store)]
+    command = [sys.executable, "-m", "memtui", "mcp", "--store", str(store), *words]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT
     ) as server:
@@ -77,3 +77,10 @@ def test_a_host_that_looks_first_may_go_on_with_the_newest_protocol(empty: Path)
     assert VERSION in looked["result"]["supportedVersions"]
     assert looked["result"] == again["result"]
     assert "memory_search" in {tool["name"] for tool in listed["result"]["tools"]}
+
+
+def test_a_server_that_only_reads_does_not_ask_to_store(empty: Path) -> None:
+    (begun,) = answers(empty, INITIALIZE)
+    assert "store" not in begun["result"]["instructions"]
+    (begun,) = answers(empty, INITIALIZE, words=("--rw",))
+    assert "store lasting preferences" in begun["result"]["instructions"]
