@@ -18,8 +18,8 @@ from memtui.engine.transfer import EXPORT_FORMATS, Exported, ExportRequest, expo
 _OUTPUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 """Paths that mean standard output."""
 
-_PIPED = "jsonl"
-"""What goes there where no form is named: a line a memory."""
+_PIPED = EXPORT_FORMATS[0].name
+"""What is written there where no format is named: one line per memory."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -16,6 +16,8 @@ KINDS = (
 DATA = ("knobs",)
 """Files that are a table."""
 KEPT = {
+    "memtui.tui.screens.browse.unsaved": "edits that outlive a crash: looked for under this name",
+    "memtui.tui.screens.home.alive_line": "the painting of one line, tested as a function",
     "memtui.engine.documents.pack_policy": "what is kept, bounded and scored; the pack beside it counts and renders",
     "memtui.engine.capture.recipes.pro.gates": "the gates of the plugin as a table; the run beside it would bury them",
     "memtui.mcp.arguments": "how hosts write arguments; the server beside it only passes calls",

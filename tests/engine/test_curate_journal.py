@@ -156,7 +156,7 @@ def test_a_file_that_is_no_journal_is_an_error_with_a_remedy(tmp_path: Path) -> 
     path.write_bytes(b"not a database, but long enough to be looked at" * 50)
     with pytest.raises(MemtuiError, match="cannot be used") as error:
         intend(Journal(path), "a")
-    assert "nothing is changed" in error.value.fix
+    assert "Nothing was changed" in error.value.fix
 
 
 @pytest.mark.slow

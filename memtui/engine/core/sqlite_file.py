@@ -16,8 +16,10 @@ from urllib.parse import quote
 def open_unchanged(path: Path) -> Iterator[sqlite3.Connection]:
     """The database at `path` without a byte written beside it. sqlite3.Error or OSError where it cannot be read.
 
-    A database at rest is opened as immutable. Beside a program that runs, and after one that was killed, its log is
-    read through the shared memory that the program made, which stays read-only: no lock that the program could meet.
+    A database with a write-ahead log, at rest, is opened as immutable; one with a rollback journal under its own lock,
+    since what a writer has half written must not be read. Beside a program that runs, and after one that was killed,
+    its log is read through the shared memory that the program made, which stays read-only: no lock that the program
+    could meet.
     A log without it is read from a private copy that goes at once. Text that is no UTF-8 is read with U+FFFD in it.
     """
     with _opened(path) as db:
@@ -36,7 +38,8 @@ def _opened(path: Path) -> Iterator[sqlite3.Connection]:
         with closing(_connect(path, "mode=ro&readonly_shm=1")) as db:
             yield db
     elif not log.is_file() or not log.stat().st_size:
-        with closing(_connect(path, "mode=ro&immutable=1")) as db:
+        options = "mode=ro&immutable=1" if _has_write_ahead_log(path) else "mode=ro"
+        with closing(_connect(path, options)) as db:
             yield db
     else:
         with tempfile.TemporaryDirectory(prefix="memtui-") as folder:
@@ -46,6 +49,12 @@ def _opened(path: Path) -> Iterator[sqlite3.Connection]:
             os.chmod(copy, 0o600)
             with closing(_connect(copy, "mode=rw")) as db:
                 yield db
+
+
+def _has_write_ahead_log(path: Path) -> bool:
+    """Whether the database's header says that it is written through a log (sqlite.org/fileformat.html, 1.3.3)."""
+    with path.open("rb") as file:
+        return file.read(20)[18:20] == b"\x02\x02"
 
 
 def column_names(db: sqlite3.Connection, table: str) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from memtui.engine.core.errors import MemtuiError
+from memtui.engine.core.text import counted
 from memtui.engine.transfer.format import Format, Sighting
 from memtui.engine.transfer.record import Read, Record, Rejected, SourceRemark
 from memtui.engine.transfer.sources.exports import (
@@ -136,7 +137,7 @@ def detects(head: Head) -> Sighting | None:
         if not files or service == "claude" or (head.kind == "folder" and service != "chatgpt"):
             return None
         where = "the archive of an export" if head.kind == "zip" else "the folder of an export"
-        shown = files[0].path.name if len(files) == 1 else f"{len(files)} files of conversations"
+        shown = files[0].path.name if len(files) == 1 else f"conversations in {counted(len(files), 'file')}"
         return Sighting((f"{shown} in {where}",), 0.9)
     if head.document.share("mapping") > 0:
         return Sighting(("conversations with a `mapping` of messages",), 0.8)

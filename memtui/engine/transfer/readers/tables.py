@@ -402,7 +402,7 @@ def detects_csv(head: Head) -> Sighting | None:
         return None
     shown = f"a table with the columns {', '.join(layout.header[:12])}"
     return Sighting(
-        (shown if layout.has_header else f"a table of {layout.width} columns without names",), 0.5
+        (shown if layout.has_header else f"a table without names, {counted(layout.width, 'column')}",), 0.5
     )
 
 
