@@ -212,7 +212,7 @@ def test_no_rights_to_read_is_said(tmp_path: Path) -> None:
     try:
         if list_is_allowed(folder):
             pytest.skip("this user may read everything")
-        with pytest.raises(MemtuiError, match="may not be read"):
+        with pytest.raises(MemtuiError, match="no right to read"):
             open_store(folder)
     finally:
         folder.chmod(0o755)

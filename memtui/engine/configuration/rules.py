@@ -103,9 +103,9 @@ def rows_in(folder: Path, table: str = "memories") -> int | None:
     """How many memories the store in `folder` holds, 0 where none is there; None where it cannot be read."""
     from memtui.engine.store.open import open_store
 
-    if not list_table(folder / f"{table}.lance").data:
-        return 0
     try:
+        if not list_table(folder / f"{table}.lance").data:
+            return 0
         return open_store(folder, table=table).count()
     except MemtuiError:
         return None

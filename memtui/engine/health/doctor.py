@@ -40,7 +40,7 @@ class Examination:
     fine: tuple[Check, ...]
     unlooked: tuple[Unlooked, ...] = ()
     error: str = ""
-    """Why the table cannot be opened; empty when it can."""
+    """Why the table cannot be opened, or its files cannot be read; empty when they can."""
     host: Mapping[str, Any] | None = None
     """Name and version of the host that uses the store, and whether memtui knows it; None where none is configured."""
 
@@ -118,7 +118,8 @@ def examine(
         if seen is not None:
             fine.remove(check)
             found(HealthFinding(check, seen))
-    stopped = "" if patient.error is None else str(patient.error)
+    hidden = next((each.why for each in unlooked if each.kind == "D36"), "")
+    stopped = hidden if patient.error is None else str(patient.error)
     return Examination(worst_first(findings), tuple(fine), tuple(unlooked), stopped, host_of(patient, chosen))
 
 

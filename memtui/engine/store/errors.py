@@ -13,6 +13,7 @@ from memtui.engine.core.errors import (
     StoreNotFoundError,
     UsageError,
 )
+from memtui.engine.store.hindrance import hindrance, unreadable
 from memtui.engine.store.locate import RESTORE
 from memtui.engine.store.service_errors import explain_service, refuse_page_at
 
@@ -52,6 +53,8 @@ def is_engines(error: BaseException) -> bool:
 def explain(error: BaseException, where: str, newest: str = "") -> MemtuiError:
     """The error of ours that says what `error` means for the table at `where`."""
     text = _RUST_SOURCE.sub("", str(error)).strip()
+    if "://" not in where and (why := hindrance(error)):
+        return unreadable(where, why, text)
     if type(error).__name__ in _PANICS and "://" in where:
         return MemtuiError(
             f"The engine gave up on what {where} answered.",
@@ -94,10 +97,6 @@ def explain(error: BaseException, where: str, newest: str = "") -> MemtuiError:
             "The full-text index has no positions, so it cannot find a phrase.",
             fix="Leave the quotes out, or rebuild the index.",
             details=text,
-        )
-    if isinstance(error, PermissionError) or "Permission denied" in text:
-        return MemtuiError(
-            f"{where} may not be read by this user.", fix="Check the rights of the folder.", details=text
         )
     return MemtuiError(f"{where} could not be read: {_first_line(text)}.", details=text)
 

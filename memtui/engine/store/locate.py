@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from memtui.engine.core.errors import DamagedStoreError, MemtuiError, StoreNotFoundError, UnknownDialectError
+from memtui.engine.core.errors import DamagedStoreError, StoreNotFoundError, UnknownDialectError
+from memtui.engine.store.hindrance import hindrance, must_be_absent, unreadable
 
 TABLE = "memories"
 """The table's name in every program's store."""
@@ -62,10 +63,8 @@ def find_place(target: str | Path, table: str | None = None) -> TableLocation:
     path = Path(target).expanduser().absolute()
     try:
         return _local(path, table)
-    except PermissionError as error:
-        raise MemtuiError(
-            f"{path} may not be read by this user.", fix="Check the rights of the folder.", details=str(error)
-        ) from error
+    except OSError as error:
+        raise unreadable(path, hindrance(error) or error.strerror or str(error), str(error)) from error
 
 
 def _local(path: Path, table: str | None) -> TableLocation:
@@ -90,7 +89,7 @@ def _local(path: Path, table: str | None) -> TableLocation:
             f"{path} has no table {wanted}; its tables are {', '.join(tables)}.",
             fix=f"To read one as memories, name its folder: {example}.",
         )
-    below = [str(each) for each in sorted(path.iterdir()) if each.is_dir() and _tables(each)]
+    below = [str(each) for each in sorted(path.iterdir()) if _holds_tables(each)]
     raise StoreNotFoundError(
         f"{path} holds no LanceDB table.",
         fix=f"There are tables in {', '.join(below)}."
@@ -100,10 +99,14 @@ def _local(path: Path, table: str | None) -> TableLocation:
 
 
 def _tables(folder: Path) -> list[str]:
+    return sorted(each.stem for each in folder.iterdir() if each.suffix == _SUFFIX and each.is_dir())
+
+
+def _holds_tables(folder: Path) -> bool:
     try:
-        return sorted(each.stem for each in folder.iterdir() if each.suffix == _SUFFIX and each.is_dir())
+        return folder.is_dir() and bool(_tables(folder))
     except PermissionError:
-        return []
+        return False
 
 
 def _check_versions(folder: Path) -> None:
@@ -134,9 +137,8 @@ def _check_newest(place: TableLocation) -> None:
                 file.seek(start)
                 length = int.from_bytes(file.read(4), "little")
     except OSError as error:
-        raise DamagedStoreError(
-            f"The newest version file {path} cannot be read: {error.strerror or error}.", fix=RESTORE
-        ) from error
+        must_be_absent(path, error)
+        return  # removed meanwhile: the engine looks for the newest itself
     if end[-4:] != b"LANC":
         return  # the engine says that, too
     if start + 4 > size or start + 4 + length > size - _FOOTER:

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from memtui.engine.store.hindrance import must_be_absent
+
 _DATA_NAME = re.compile(rb"[0-9A-Za-z_-]+\.lance")
 
 _TRANSACTION_NAME = re.compile(rb"\d+-[0-9a-f-]{36}\.txn")
@@ -134,11 +136,13 @@ class TableFiles:
 
     def format_of(self, name: str) -> tuple[int, int] | None:
         """(major, minor) of a data file's format; None when its end is missing."""
+        path = self.folder / "data" / name
         try:
-            with (self.folder / "data" / name).open("rb") as file:
-                file.seek(-_FOOTER, os.SEEK_END)
+            with path.open("rb") as file:
+                file.seek(max(0, file.seek(0, os.SEEK_END) - _FOOTER))
                 end = file.read(_FOOTER)
-        except OSError:
+        except OSError as error:
+            must_be_absent(path, error)
             return None
         if end[4:] != _MAGIC:
             return None
@@ -162,7 +166,11 @@ class TableFiles:
 
 
 def list_table(folder: Path) -> TableFiles:
-    """List the table's folder `NAME.lance`; what another program removes meanwhile is left out."""
+    """List the table's folder `NAME.lance`; what another program removes meanwhile is left out.
+
+    What is there and cannot be read is never taken for absent: that raises MemtuiError, here and where a file's content
+    is asked for.
+    """
     data: dict[str, int] = {}
     times: dict[str, float] = {}
     for entry in _entries(folder / "data"):
@@ -199,7 +207,8 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
     try:
         with os.scandir(folder) as found:
             return list(found)
-    except OSError:
+    except OSError as error:
+        must_be_absent(folder, error)
         return []
 
 
@@ -213,7 +222,8 @@ def _stat(entry: os.DirEntry[str]) -> os.stat_result:
 def _content(path: Path) -> bytes:
     try:
         return path.read_bytes()
-    except OSError:
+    except OSError as error:
+        must_be_absent(path, error)
         return b""
 
 

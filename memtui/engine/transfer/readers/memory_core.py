@@ -130,6 +130,10 @@ def _state(path: Path) -> tuple[int, int] | None:
     return found.st_size, found.st_mtime_ns
 
 
+_DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+"""What SQLite itself calls damage."""
+
+
 def _changed(path: Path) -> RefusedError:
     return RefusedError(
         f"{path} was changed by another program while it was read.",
@@ -140,6 +144,10 @@ def _changed(path: Path) -> RefusedError:
 def _damaged(path: Path, error: sqlite3.Error, before: tuple[int, int] | None) -> MemtuiError:
     if before not in (None, _state(path)):
         return _changed(path)
+    if getattr(error, "sqlite_errorcode", _DAMAGE[0]) & 255 not in _DAMAGE:  # rights, a full disk, a time-out
+        return MemtuiError(
+            f"{path} cannot be read: {str(error).lower()}.", fix="Check the rights and the disk of the file."
+        )
     return DamagedStoreError(
         f"{path} is damaged: {error}.", fix="Have the agent rebuild its index; its notes are the source."
     )
