@@ -58,6 +58,8 @@ class Seen:
     """More lines of what was seen."""
     remedy: str = ""
     """Where it is another one than the check's own."""
+    by_hand: bool = False
+    """Whether memtui knows nothing to write here: a person has to say what is right."""
     detail: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.core.errors import DamagedStoreError, MemtuiError
 from memtui.engine.core.progress import Progress
-from memtui.engine.health.check import GROUPS, Check, Cost, HealthFinding, Patient
+from memtui.engine.health.check import GROUPS, Check, Cost, HealthFinding, Patient, Seen
 from memtui.engine.health.registry import all_checks
 
 if TYPE_CHECKING:
@@ -112,12 +112,12 @@ def examine(
         if seen is None:
             fine.append(check)
             continue
-        found(HealthFinding(check, seen))
+        found(HealthFinding(as_offered(patient, check, seen), seen))
     for check in [each for each in fine if each.kind == "D36" and patient.unreadable is not None]:
         seen = check.look(patient)  # a file whose end is whole, and whose rows cannot be read
         if seen is not None:
             fine.remove(check)
-            found(HealthFinding(check, seen))
+            found(HealthFinding(as_offered(patient, check, seen), seen))
     hidden = next((each.why for each in unlooked if each.kind == "D36"), "")
     stopped = hidden if patient.error is None else str(patient.error)
     return Examination(worst_first(findings), tuple(fine), tuple(unlooked), stopped, host_of(patient, chosen))
@@ -130,6 +130,21 @@ def host_of(patient: Patient, chosen: Collection[Check]) -> Mapping[str, Any] | 
         return None
     alive = patient.alive
     return {"name": alive.host_name, "version": alive.host_version, "known": alive.host_known}
+
+
+def as_offered(patient: Patient, check: Check, seen: Seen) -> Check:
+    """The check with the remedy that can be had here: none is called safe, or memtui's, that would be refused."""
+    engine = patient.engine
+    if engine is None or check.how == "by hand" or check.safe is None or check.kind in ("D34", "D35"):
+        return check
+    never = engine.write_state.never_because
+    if never:
+        remedy = f"with the program that keeps this store: {check.remedy}"
+    elif seen.by_hand:
+        remedy = check.remedy
+    else:
+        return check
+    return replace(check, how="by hand", safe=None, back="", price="", remedy=remedy)
 
 
 def nothing_to_look_at(error: MemtuiError) -> Examination:

@@ -75,6 +75,8 @@ def plan_remedy(patient: Patient, finding: HealthFinding) -> RemedyPlan:
     plan = _PLANS.get(finding.kind)
     if plan is None:
         return RemedyPlan(finding, refusal=f"by hand: {finding.remedy}")
+    if never := engine.write_state.never_because:
+        return RemedyPlan(finding, refusal=f"{never} By hand: {finding.remedy}")
     try:
         found = plan(patient, finding)
     except (RefusedError, UsageError, MemtuiError) as error:
@@ -83,6 +85,8 @@ def plan_remedy(patient: Patient, finding: HealthFinding) -> RemedyPlan:
         held = engine.store.writer() if _PRUNE in found else None
         names = () if held is None else TableMaintainer(held).held_back()
         return RemedyPlan(finding, steps=found, names=tuple(TableStep("drop-name", each) for each in names))
+    if not found.changes:
+        return RemedyPlan(finding, refusal=f"by hand: {finding.remedy}")
     return RemedyPlan(finding, changes=found)
 
 

@@ -158,7 +158,7 @@ def plan_repair(
         raw = row.get(columns.metadata) if columns.metadata else None
         if "scopes" in wanted and columns.scope:
             scope = row.get(columns.scope)
-            mended = _mended_scope(scope, store.dialect.name, target_scope)
+            mended = mended_scope(scope, store.dialect.name, target_scope)
             if mended != scope:
                 values[columns.scope] = mended
                 why.append("scope")
@@ -177,7 +177,7 @@ def plan_repair(
     return set_of(store, "repair", "repair", found)
 
 
-def _mended_scope(scope: str | None, dialect: str, target_scope: str) -> str | None:
+def mended_scope(scope: str | None, dialect: str, target_scope: str) -> str | None:
     """The scope in which the store's own program finds the row.
 
     memory-lancedb-pro finds a row only in a scope that is named. In the built-in store of the third generation an
@@ -191,11 +191,16 @@ def _mended_scope(scope: str | None, dialect: str, target_scope: str) -> str | N
     return trim(scope or "") or target_scope
 
 
+MICROSECONDS_ABOVE, NANOSECONDS_ABOVE = 1e14, 1e17
+
+
 def _mended_time(row: Mapping[str, Any], columns: Columns) -> float | None:
     stored = row.get(columns.timestamp) if columns.timestamp else None
     created = row.get(columns.created) if columns.created else None
     if stored is not None and 0 < stored < SECONDS_BELOW:
         return float(coerce_timestamp(stored))
+    if stored is not None and stored > MICROSECONDS_ABOVE:
+        return float(int(stored) // (1_000 if stored < NANOSECONDS_ABOVE else 1_000_000))
     if not stored and created:
         return float(coerce_timestamp(created))
     return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from memtui.engine.core.errors import MemtuiError
 from memtui.engine.core.text import one_line
@@ -49,16 +49,29 @@ def _other_model(patient: Patient) -> Seen | None:
     found = examine(patient)
     if found is None or not found.other_model.size:
         return None
-    share = found.other_model.size / max(1, found.rows)
+    rows = _unexplained(patient, found.other_model)
+    if not rows.size:
+        return None
+    share = rows.size / max(1, found.rows)
     since = "" if found.since_ms is None else f", since {_day(found.since_ms)}"
     return Seen(
-        f"{memories(found.other_model.size)} ({share:.0%}) with vectors of another model{since}{found.among}",
-        int(found.other_model.size),
-        ids=patient.ids_of_rows(found.other_model),
+        f"{memories(rows.size)} ({share:.0%}) with vectors of another model{since}{found.among}",
+        int(rows.size),
+        ids=patient.ids_of_rows(rows),
         since_ms=found.since_ms,
         sure=found.sure_model,
         evidence=found.evidence_model,
+        **_weight(found.models_apart),
     )
+
+
+def _unexplained(patient: Patient, rows: Any) -> Any:
+    """The rows that neither D16 nor D17 names: a vector that says nothing, or that texts share, is of no model."""
+    import numpy as np
+
+    from memtui.engine.health.checks.vectors import shared_rows
+
+    return rows[~np.isin(rows, np.concatenate([patient.vectors.constant, *shared_rows(patient)]))]
 
 
 def _other_text(patient: Patient) -> Seen | None:
@@ -75,7 +88,18 @@ def _other_text(patient: Patient) -> Seen | None:
         ids=patient.ids_of_rows(found.other_text),
         sure=found.sure_text,
         evidence=found.evidence_text,
+        **_weight(found.texts_apart),
     )
+
+
+def _weight(stands: bool) -> dict[str, Any]:
+    """Rows that only look unusual are a note: so do texts of a rare kind in a healthy store."""
+    if stands:
+        return {}
+    return {
+        "severity": "S4",
+        "remedy": "unusual, perhaps for their texts alone: look at them before embedding them again",
+    }
 
 
 def _day(time_ms: int) -> str:

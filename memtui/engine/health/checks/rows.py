@@ -39,6 +39,8 @@ def _double_ids(patient: Patient) -> Seen | None:
 
 
 def _unread(patient: Patient) -> Seen | None:
+    from memtui.engine.transfer.repairs import mended_scope
+
     if patient.store is None:
         return None
     catalog = patient.catalog
@@ -64,11 +66,17 @@ def _unread(patient: Patient) -> Seen | None:
         for at, (scope, word) in enumerate(zip(names, wrong, strict=True))
         if word and counts[at]
     )
+    known = patient.can.visibility == "scopes" and any(
+        mended_scope(scope, patient.dialect, "global") != scope
+        for at, (scope, word) in enumerate(zip(names, wrong, strict=True))
+        if word and counts[at]
+    )
     return Seen(
         f"{memories(rows.size)} in a scope no agent can read",
         rows.size,
         ids=patient.ids_at(rows),
         evidence=evidence[:8],
+        by_hand=not known,
         since_ms=_oldest(catalog.timestamp[rows]),
     )
 
@@ -122,12 +130,14 @@ def _times(patient: Patient) -> Seen | None:
     if not bad.any():
         return None
     evidence = tuple(f"{name}: {memories(int(mask.sum()))}" for name, mask in words.items() if mask.any())
+    known = words["in seconds"].any() or words["in microseconds"].any() or made_elsewhere
     more = ("an older program left the time in createdAt",) if made_elsewhere else ()
     return Seen(
         f"{memories(int(bad.sum()))} with a wrong time",
         int(bad.sum()),
         ids=patient.ids_of_rows(light.row_ids[bad]),
         evidence=(*evidence, *more),
+        by_hand=not known,
     )
 
 

@@ -110,7 +110,34 @@ def _constant(patient: Patient) -> Seen | None:
     return _rows(patient, patient.vectors.constant, "{} with a vector of one and the same number")
 
 
+def shared_rows(patient: Patient) -> list[Any]:
+    """Groups of rows (by row id) of different texts that have one vector."""
+    return [] if (found := _sharing(patient)) is None else found[0]
+
+
 def _equal(patient: Patient) -> Seen | None:
+    found = _sharing(patient)
+    if found is None or not found[0]:
+        return None
+    import numpy as np
+
+    groups, first = found
+    sizes = sum(map(len, groups))
+    return Seen(
+        f"{memories(sizes)} share a vector with another text, in {counted(len(groups), 'group')}"
+        if len(groups) > 1
+        else f"{memories(sizes)} of different texts share one vector",
+        sizes,
+        ids=patient.ids_of_rows(np.concatenate(groups)),
+        evidence=tuple(
+            f"{len(group)} with one vector: {text[:60]!r} and others"
+            for group, text in list(zip(groups, first, strict=True))[:5]
+        ),
+    )
+
+
+def _sharing(patient: Patient) -> tuple[list[Any], list[str]] | None:
+    """The groups, and the first text of each; None where nothing is to be read."""
     store = patient.store
     if store is None or not _has_vectors(patient) or not patient.vectors.equal:
         return None
@@ -122,20 +149,7 @@ def _equal(patient: Patient) -> Seen | None:
     vectors = taken.column(str(columns.vector)).combine_chunks().flatten().to_numpy(zero_copy_only=False)
     texts = [(text or "").strip() for text in taken.column(columns.text).to_pylist()]
     found = _members(vectors.reshape(len(texts), -1), texts, [len(group) for group in patient.vectors.equal])
-    if not found:
-        return None
-    ids = patient.ids_of_rows(np.concatenate([rows[list(group)] for group in found]))
-    sizes = sum(map(len, found))
-    return Seen(
-        f"{memories(sizes)} share a vector with another text, in {counted(len(found), 'group')}"
-        if len(found) > 1
-        else f"{memories(sizes)} of different texts share one vector",
-        sizes,
-        ids=ids,
-        evidence=tuple(
-            f"{len(group)} with one vector: {texts[group[0]][:60]!r} and others" for group in found[:5]
-        ),
-    )
+    return [rows[list(group)] for group in found], [texts[group[0]] for group in found]
 
 
 def _members(vectors: Any, texts: Sequence[str], sizes: Sequence[int]) -> list[tuple[int, ...]]:
