@@ -186,7 +186,7 @@ def test_a_row_left_behind_by_a_program_is_as_grave_as_what_it_does_to_recall(
     outside = patient(folder)
     (found,) = [each for each in examine(outside).findings if each.kind == "D14"]
     assert (found.severity, found.seen.ids) == (severity, ("__schema__",))
-    assert plan_remedy(outside, found).refusal.startswith("The row is its program's own")
+    assert "with the agent stopped" in plan_remedy(outside, found).refusal
 
 
 def test_a_check_that_fails_is_said_and_the_others_go_on(shared: Path, unpack: Any) -> None:

@@ -255,7 +255,9 @@ def _told_apart(
     keys = np.round(unit[:, :8], 2)
     seen: dict[tuple[str, bytes], int] = {}
     names: dict[str, int] = {}
-    first, of, text_of = [], np.empty(len(texts), np.int64), []
+    of = np.empty(len(texts), np.int64)
+    first: list[int] = []
+    text_of: list[int] = []
     for at, text in enumerate(texts):
         key = (text.strip(), keys[at].tobytes())
         place = seen.setdefault(key, len(first))
