@@ -475,7 +475,7 @@ class ChangeRequests(Widget):
         undone = outcome.action == "undo"
         keys = host(self).keys
         if undone:
-            back = f"{keys.cap((self._undo or 'app.make-again').replace('undo', 'redo'))} makes it again"
+            back = f"{keys.cap((self._undo or 'app.make-again').replace('undo', 'redo'))} redoes it"
         else:
             back = f"{keys.cap(self._undo or 'app.take-back')} undoes it"
         new = [each for each in outcome.warnings if each not in self._agreed.warnings]

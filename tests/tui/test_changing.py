@@ -275,7 +275,7 @@ async def test_a_locked_store_is_edited_staged_and_unlocked_once(tmp_path):
         await press(pilot, "u")  # it is asked once
         assert "unlock" not in screen_text(app)
         await press(pilot, "enter")
-        assert "taken back (entry 2)" in said(app)
+        assert "undone (entry 2)" in said(app)
     assert '"state":"archived"' not in str(row_of(store, memory)["metadata"]).replace(" ", "")
 
 

@@ -92,7 +92,7 @@ async def test_an_old_entry_is_undone_and_made_again_alone(tmp_path):
         assert row["importance"] == pytest.approx(0.5)
         assert '"tier":"core"' in row["metadata"].replace(" ", ""), "the later entry stays"
         await to_entry(pilot, app, 1)
-        assert "undone. U makes it again." in screen_text(app)
+        assert "undone. U redoes it." in screen_text(app)
         await press(pilot, "u")
         assert not isinstance(app.screen, ChangePreview)
         await steps(pilot, "U", "enter")

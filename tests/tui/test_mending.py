@@ -110,7 +110,7 @@ async def test_a_merge_from_the_key_to_the_store_and_back_and_the_next_cluster(s
         await press(pilot, "f", "j")
         assert finds(app).key == name("dup1")
         text = screen_text(app)
-        assert "✓ survives" in text
+        assert "✓ kept" in text
         assert "[-" not in text
         await press(pilot, "M")
         assert isinstance(app.screen, ChangePreview)

@@ -29,7 +29,7 @@ async def test_the_ledger_has_every_stage_and_walks_on(demo_engine: Engine, size
         await press(pilot, "enter")
         assert isinstance(app.screen, StageLedger)
         text = screen_text(app)
-        for words in ("STAGE", "BEFORE", "1 / (1 + distance", "hard cutoff", "✓ adds up"):
+        for words in ("STAGE", "BEFORE", "1 / (1 + distance", "hard cutoff", "✓ verified"):
             assert words in text
         await press(pilot, "pagedown")
         assert "returned at #1" in text + screen_text(app)
@@ -52,7 +52,7 @@ async def test_the_keyword_score_is_a_tree_by_word_that_adds_up(demo_engine: Eng
         await press(pilot, "enter", "G")
         text = screen_text(app)
         assert f"BM25 {figure(told.raw, 2)}" in text
-        assert "adds up" in text.split("KEYWORDS")[1]
+        assert "verified" in text.split("KEYWORDS")[1]
         assert "= idf" in text
 
 
@@ -77,7 +77,7 @@ async def test_the_own_recipe_tells_which_word_met_which(demo_engine: Engine) ->
         text = screen_text(app)
         assert "WORD BY WORD" in text
         assert "deploy         ▸ Deploy" in text
-        assert "✓ adds up" in text
+        assert "✓ verified" in text
 
 
 async def test_how_sure_an_answer_is_can_be_opened_and_adds_up(demo_engine: Engine) -> None:

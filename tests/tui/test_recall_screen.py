@@ -46,7 +46,7 @@ async def test_a_question_is_answered_and_taken_apart(demo_engine: Engine, size:
         assert trace.results
         assert "2222" in text or size[0] == 80
         assert "▌ 1 ◆ fact SSH to the bastion" in text
-        assert "✓ adds up" in text
+        assert "✓ verified" in text
         assert "two memories disagree" in text or "rerank: no API key" in text
         assert "fusion" in text or "fuse+min" in text
         final = f"{trace.results[0].score:.3f}".lstrip("0")
@@ -164,7 +164,7 @@ async def test_a_failure_is_said_in_the_result_panel_with_the_next_step(
         engine.error = None
         await press(pilot, "enter")
         assert screen.state.phase == "done"
-        assert "✓ adds up" in screen_text(app)
+        assert "✓ verified" in screen_text(app)
 
 
 async def test_without_a_store_it_says_why_and_a_question_waits_for_nothing() -> None:
@@ -194,7 +194,7 @@ async def test_without_an_embedder_keywords_answer_and_the_stages_say_why(keywor
         assert screen.state.trace.mode == "keyword"  # type: ignore[union-attr]
         assert "not asked" in text
         assert "! keyword only:" in text
-        assert "✓ adds up" in text
+        assert "✓ verified" in text
 
 
 async def test_a_greeting_tells_that_the_agent_would_not_ask(demo_engine: Engine) -> None:

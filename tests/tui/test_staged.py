@@ -36,7 +36,7 @@ async def test_changes_are_staged_looked_at_together_dropped_edited_and_applied_
         assert "3 staged" in lines(app)[0]
         await steps(pilot, "c", "t")  # core again: nothing more
         await choose(pilot, app, "core")
-        assert "It is so already" in said(app)
+        assert "Nothing to change" in said(app)
         assert same_rows(rows_of(store), before)
 
         await steps(pilot, "C")

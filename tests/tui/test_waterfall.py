@@ -69,7 +69,7 @@ def test_whatever_adds_up_is_painted_so_that_it_adds_up(candidate: Candidate, wi
     rows = fall_rows(fall, width)
     assert len(rows) == len(fall.moves) + 1
     assert {row.cell_length for row in rows} == {width}
-    assert badge(fall, proved=True).plain == "✓ adds up"
+    assert badge(fall, proved=True).plain == "✓ verified"
 
 
 @given(candidates(), st.floats(1e-6, 0.5), st.data())
@@ -101,11 +101,11 @@ def test_a_jump_between_two_steps_is_seen_even_when_the_ends_agree() -> None:
 
 def test_the_proof_of_the_engine_decides_too() -> None:
     good = stages.fall(made(), recorded())  # type: ignore[arg-type]
-    assert results.trust(made(), recorded(), good, UNICODE).plain == "✓ adds up"  # type: ignore[arg-type]
+    assert results.trust(made(), recorded(), good, UNICODE).plain == "✓ verified"  # type: ignore[arg-type]
     broken = made(proof=Proof(False, 0.031, 42, ("m-1, decay_boost: gives .8, recorded is .831",)))
     assert "differs by 0.031" in results.trust(broken, recorded(), good, UNICODE).plain  # type: ignore[arg-type]
     elsewhere = made(proof=Proof(False, 0.031, 42, ("m-9, decay_boost: gives .8, recorded is .831",)))
-    assert results.trust(elsewhere, recorded(), good, UNICODE).plain == "✓ adds up"  # type: ignore[arg-type]
+    assert results.trust(elsewhere, recorded(), good, UNICODE).plain == "✓ verified"  # type: ignore[arg-type]
     assert "does not add up" in results.notes(elsewhere, UNICODE, "v")[0].plain  # type: ignore[arg-type]
 
 
@@ -205,7 +205,7 @@ def test_every_candidate_of_real_recalls_adds_up(demo_engine: Engine, query: str
             fall = stages.fall(trace, candidate)
             assert fall.adds_up, (recipe.name, candidate)
             assert {step.rule for step in candidate.steps} <= {*rule_text.FORMULAS, "dropped"}
-            assert results.trust(trace, candidate, fall, UNICODE).plain in ("", "✓ adds up")
+            assert results.trust(trace, candidate, fall, UNICODE).plain in ("", "✓ verified")
             assert all(row.cell_length == 100 for row in fall_rows(fall, 100))
             seen += 1
     assert seen > 10

@@ -112,7 +112,7 @@ class EffectRows(RowList, inherit_bindings=False):
         if not self.plan.changes:
             return ""
         if self.plan.action == "undo":
-            return f"{keys.cap('app.make-again')} makes it again from any screen; the Journal, any day"
+            return f"{keys.cap('app.make-again')} redoes it from any screen; the Journal, any day"
         return f"{keys.cap('app.take-back')} undoes it from any screen; the Journal, any day"
 
 

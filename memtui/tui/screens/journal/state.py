@@ -46,7 +46,7 @@ def why_not_undo(entry: JournalEntry) -> str:
     if entry.state == "left":
         return "It was cut off and left as it was."
     if entry.state == "undone":
-        return "It is undone already; {journal.redo} makes it again."
+        return "It is undone already; {journal.redo} redoes it."
     return ""
 
 

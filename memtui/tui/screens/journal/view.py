@@ -224,7 +224,7 @@ def _state(entry: JournalEntry, found: str) -> str:
     if entry.state == "left":
         return "left as it was found"
     if entry.state == "undone":
-        return "undone. {journal.redo} makes it again."
+        return "undone. {journal.redo} redoes it."
     why = why_not_undo(entry)
     return f"{entry.state}. {why}" if why else f"{entry.state}. {{journal.undo}} undoes it."
 
