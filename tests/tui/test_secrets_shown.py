@@ -41,12 +41,26 @@ FORMS = {
     "webhook address": ("https://hooks.slack.com/services/", 40, WORD),
 }
 
+GIVEN = {
+    "IBAN": ("IBAN ", "DE89370400440532013000"),
+    "payment card": ("card ", "4111111111111111"),
+    "seed phrase": (
+        "seed phrase: ",
+        "legal winner thank year wave sausage worth useful legal winner thank yellow",
+    ),
+    "social security number": ("SSN: ", "078-05-1120"),
+}
+"""Kinds with a checksum or a list of words: the published examples of each."""
+
 
 def planted() -> dict[str, tuple[str, str]]:
     """By kind: the whole form, and the part of it that nobody may see."""
     dice = random.Random(7)
     found = {}
     for kind in secrets.kinds():
+        if kind in GIVEN:
+            found[kind] = ("".join(GIVEN[kind]), GIVEN[kind][1])
+            continue
         lead, length, alphabet = FORMS[kind]
         token = "".join(dice.choices(alphabet, k=length))
         found[kind] = (f"{lead}{token}{'@db' if kind.endswith('an address') else ''}", token)
