@@ -95,7 +95,7 @@ JOBS = {
     "undo a change of yesterday": Job(
         3,
         ("6", "u", "enter"),
-        lambda world, before, seen: "taken back (entry" in seen,
+        lambda world, before, seen: "undone (entry" in seen,
     ),
     "import an export without two records": Job(
         8,

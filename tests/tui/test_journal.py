@@ -87,7 +87,7 @@ async def test_an_old_entry_is_undone_and_made_again_alone(tmp_path):
         assert isinstance(app.screen, ChangePreview)
         assert "take back entry 1" in screen_text(app)
         await press(pilot, "enter")
-        assert "taken back (entry 4)" in said(app)
+        assert "undone (entry 4)" in said(app)
         row = row_of(store, FIRST)
         assert row["importance"] == pytest.approx(0.5)
         assert '"tier":"core"' in row["metadata"].replace(" ", ""), "the later entry stays"

@@ -169,7 +169,7 @@ async def test_noise_with_its_doubts_marked_archived_and_restored_from_the_trash
     async with browsing(store) as (app, pilot):
         await press(pilot, "f", *NOISE)
         assert finds(app).keys == [name("hello"), name("high")]
-        assert "1 in doubt: the rule may be wrong" in screen_text(app)
+        assert "1 uncertain" in screen_text(app)
         await press(pilot, "j")
         assert "a word that begins with Hi" in screen_text(app)
         await press(pilot, "asterisk")

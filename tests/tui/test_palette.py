@@ -483,7 +483,7 @@ async def test_sentences_land_on_the_journal_on_an_import_and_on_audit(tmp_path)
         await press(pilot, "enter")
         await until(pilot, lambda: "0 of 3" in screen_text(app))
         assert app.screen.state.shown == 0  # not another entry that happened to be under the cursor
-        await until(pilot, lambda: "undo this entry: needs an entry" in screen_text(app))
+        await until(pilot, lambda: "undo: needs an entry" in screen_text(app))
         assert not isinstance(app.screen, ChangePreview)
         await press(pilot, "ctrl+p")
         await type_text(pilot, f"import {tmp_path / 'talks.jsonl'}")

@@ -33,7 +33,7 @@ async def test_the_preview_says_what_stays_of_a_person_elsewhere(demo_store: Pat
         await until(pilot, lambda: isinstance(app.screen, ChangePreview))
         await settle(pilot)
         seen = " ".join(screen_text(app).replace("│", " ").split())
-        assert "Would delete 3 memories, including their history" in seen
+        assert "Would delete 3 memories, including history" in seen
         assert "1 session file holds the name and stays: one.jsonl" in seen
         assert "of memtui's own (questions, cases, filters) hold" in seen
         assert "NAMED 3 go" in seen

@@ -75,7 +75,7 @@ async def test_the_own_recipe_tells_which_word_met_which(demo_engine: Engine) ->
     ):
         await press(pilot, "enter")
         text = screen_text(app)
-        assert "WORD BY WORD" in text
+        assert "TERM MATCHING" in text
         assert "deploy         ▸ Deploy" in text
         assert "✓ verified" in text
 
@@ -168,7 +168,7 @@ async def test_an_agent_that_was_chosen_counts_in_every_recipe_or_the_answer_say
         await until(pilot, lambda: isinstance(app.screen, ScopePick))
         await press(pilot, "g", "enter")
         assert screen.state.form.agent == ""
-        assert screen.state.trace.asker.words == "asked by you (all scopes)"  # type: ignore[union-attr]
+        assert screen.state.trace.asker.words == "asked by you, not an agent: all scopes"  # type: ignore[union-attr]
 
 
 @pytest.mark.slow

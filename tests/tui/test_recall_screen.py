@@ -317,7 +317,7 @@ async def test_two_memories_that_disagree_are_told_unasked_and_mended_by_one_key
         await until(pilot, lambda: isinstance(app.screen, CorrectAnswer))
         await settle(pilot)
         text = screen_text(app)
-        assert "IS READ, 1" in text
+        assert "RETURNED, #1" in text
         assert "CORRECT MEMORY" in text
         assert "WHY NOT" in text
         await press(pilot, "ctrl+s")

@@ -169,7 +169,7 @@ async def test_the_block_follows_the_settings_and_marks_what_is_cut(
         await press(pilot, "less_than_sign", "less_than_sign", "less_than_sign")
         assert (view.settings.max_items, view.settings.max_chars) == (5, 300)
         assert view.found.chars <= 300
-        assert "the budget is used up" in screen_text(app)
+        assert "characters cut" in screen_text(app)
         await press(pilot, "v", "v", "v")
         assert "Nothing is injected: recallMode is off." in screen_text(app)
         await press(pilot, "escape")

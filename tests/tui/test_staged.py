@@ -73,7 +73,7 @@ async def test_what_has_waited_is_tried_on_the_table_of_now_whose_older_versions
         await steps(pilot, "enter", "s")
         assert "1 change staged" in said(app)
         await steps(pilot, "j", "D")
-        await choose(pilot, app, "every trace")
+        await choose(pilot, app, "including history")
         await steps(pilot, "y")
         assert "1 memory" in said(app) or "gone" in screen_text(app)
         await steps(pilot, "escape", "C")

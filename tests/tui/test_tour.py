@@ -117,7 +117,7 @@ async def test_the_whole_way_from_a_wrong_answer_to_its_undo(guided):
         await press(pilot, "j", "W")
         await at(pilot, 11)
         assert capture.state.verdict.gate == "unsure"
-        assert "said with a maybe" in screen_text(app)
+        assert "uncertain wording" in screen_text(app)
         assert app.session.info.version == version + 3, "a conversation that is looked at writes nothing"
         assert "That is the loop" in screen_text(app)
         await press(pilot, "f10")

@@ -85,7 +85,7 @@ def would(plan: ChangeSet) -> str:
     count, _, done = title.partition(" memories ") if " memories " in title else title.partition(" memory ")
     if count.replace(",", "").isdigit() and (done in _DONE or done == _SHRUNK):
         deed = f"{_DONE[done.partition(',')[0]]} {counted(int(count.replace(',', '')), 'memory', 'memories')}"
-        return f"Would {deed}{', including their history' if done == _SHRUNK else ''}"
+        return f"Would {deed}{', including history' if done == _SHRUNK else ''}"
     if title.endswith(", history shrunk") and " deleted, " in title:
         kept = title.removesuffix(", history shrunk").partition(" deleted, ")
         return f"Would delete {kept[0]} and redact {kept[2].removesuffix(' redacted')}, including history"
