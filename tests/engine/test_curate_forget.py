@@ -309,7 +309,7 @@ def test_what_is_said_of_older_versions_is_what_the_table_is_set_to(chain: Path,
         for each in changes.plan_forget(engine_at(chain), [uuid(5)], hard=True).warnings
         if "Older versions" in each
     ]
-    assert "by itself" in note
+    assert "automatically" in note
     assert "14" not in note
 
 

@@ -182,7 +182,7 @@ def test_rows_that_change_underneath_are_noticed_and_may_be_overwritten(folder: 
 
 def test_what_cannot_wait_is_not_staged(folder: Path) -> None:
     engine = worker(folder)
-    with pytest.raises(RefusedError, match="history of the whole table"):
+    with pytest.raises(RefusedError, match="rewrites the whole table"):
         engine.write_state.staged.add(changes.plan_forget(engine, [uuid(0)], hard=True, shrink=True))
     changes.apply(engine, changes.plan_edit(engine, [uuid(0)], {"importance": 0.9}))
     with pytest.raises(RefusedError, match="change of its own"):
