@@ -30,7 +30,7 @@ class PressedKeys:
 
 
 @dataclass(frozen=True, slots=True)
-class RecordedScreen:
+class RecordedFrame:
     """A screen of the recording: Textual's SVG of it, and how long it is shown."""
 
     picture: str
@@ -62,7 +62,7 @@ SCRIPT = (
 
 async def record(
     script: Sequence[PressedKeys], *, opener: Opener, now: Callable[[], int], environ: Mapping[str, str]
-) -> list[RecordedScreen]:
+) -> list[RecordedFrame]:
     """Run the app on the demo store without a terminal, do each step of `script`, and keep the screen after it."""
     app = MemtuiApp("demo", opener=opener, now=now, environ=environ, look=Appearance())
     frames = []
@@ -76,17 +76,17 @@ async def record(
                 assert app.focused is not None
                 app.focused.post_message(events.Paste(step.text))
                 await pilot.pause()
-            frames.append(RecordedScreen(app.export_screenshot(title="memtui"), step.seconds))
+            frames.append(RecordedFrame(app.export_screenshot(title="memtui"), step.seconds))
     return frames
 
 
-def write_recording(frames: Sequence[RecordedScreen], picture: Path, cast: Path) -> None:
+def write_recording(frames: Sequence[RecordedFrame], picture: Path, cast: Path) -> None:
     """Write the animated picture and the cast of `frames`."""
     picture.write_text(animate(frames), encoding="utf-8")
     cast.write_text(write_cast(frames), encoding="utf-8")
 
 
-def animate(frames: Sequence[RecordedScreen]) -> str:
+def animate(frames: Sequence[RecordedFrame]) -> str:
     """One SVG that shows the frames one after another, for ever; viewers without animation see the last one.
 
     Each frame keeps its own classes (Textual names them after the frame's content), and is visible for its part of the
@@ -120,7 +120,7 @@ def _inside(picture: str) -> str:
     return re.sub(r"\s*\n\s*", "\n", inside)
 
 
-def write_cast(frames: Sequence[RecordedScreen]) -> str:
+def write_cast(frames: Sequence[RecordedFrame]) -> str:
     """The frames as an asciinema cast, version 2 (https://docs.asciinema.org/manual/asciicast/v2/)."""
     header = {"version": 2, "width": SIZE[0], "height": SIZE[1], "title": "memtui: correct a wrong answer"}
     lines, time = [json.dumps(header)], 0.0
