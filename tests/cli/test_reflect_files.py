@@ -54,7 +54,7 @@ def notes(place: Path) -> list[Path]:
 
 def test_files_are_previewed_written_and_taken_back_with_their_entry(run: Run, place: Path) -> None:
     before = tree_hash(place / "ws")
-    shown = reflected(run, place, "--dry-run")
+    shown = reflected(run, place, "--dry-run", "--send")
     assert tree_hash(place / "ws") == before
     assert sum(str(place / "ws") in each for each in shown["notes"]) == 2
     done = reflected(run, place)

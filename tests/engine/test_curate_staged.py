@@ -185,6 +185,6 @@ def test_what_cannot_wait_is_not_staged(folder: Path) -> None:
     with pytest.raises(RefusedError, match="rewrites the whole table"):
         engine.write_state.staged.add(changes.plan_forget(engine, [uuid(0)], hard=True, shrink=True))
     changes.apply(engine, changes.plan_edit(engine, [uuid(0)], {"importance": 0.9}))
-    with pytest.raises(RefusedError, match="change of its own"):
+    with pytest.raises(RefusedError, match="cannot be staged with other changes"):
         engine.write_state.staged.add(changes.plan_undo(engine))
     assert not len(engine.write_state.staged)

@@ -255,10 +255,14 @@ class Confidence:
         return round(self.probability, 2)
 
     @property
+    def verdict(self) -> str:
+        """The sentence that every face says, without the number."""
+        return f"answers this: {self.word}" if self.answered else "no memory answers this well"
+
+    @property
     def said(self) -> str:
         """The sentence that every face says, with the number."""
-        told = f"answers this: {self.word}" if self.answered else "no memory answers this well"
-        return f"{told} {self.number:.2f}"
+        return f"{self.verdict} {self.number:.2f}"
 
     @property
     def why(self) -> str:

@@ -123,7 +123,8 @@ def run(door: Door, given: Search) -> Reply:
         notes.append("untrusted memories: none. No memory came back; other words may find it.")
     told = trace.confidence
     if told is not None and hits:
-        notes.append(f"note: {told.said}" + ("." if told.answered else ": what follows is only the nearest."))
+        said = told.verdict if untold else told.said  # the number would tell of memories in other scopes
+        notes.append(f"note: {said}" + ("." if told.answered else ": what follows is only the nearest."))
     asked = door.documents(trace, given.scope)
     pieces: list[Piece] = []
     counts: Asked | None = None
