@@ -76,7 +76,7 @@ def test_a_whole_restore_says_what_goes_and_keeps_the_words(tmp_path: Path) -> N
     assert _ids(store) == before
     assert found["receipt"]["entry"] is not None
     assert found["receipt"]["answers"] == {
-        "asked": 0, "failed": 0, "changed": [],
+        "asked": 0, "failed": 0, "not_known": "", "changed": [],
         "cases": {"cases": 0, "right_before": 0, "right_after": 0, "worse": [], "down": []},
     }  # fmt: skip
     assert found["receipt"]["indexes_after"] == found["receipt"]["indexes_before"]

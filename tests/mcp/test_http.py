@@ -215,7 +215,9 @@ def _started(house: House, *words: str) -> tuple[int, str, str]:
         status = house.post().status_code
     finally:
         server.terminate()
-        said = server.communicate(timeout=120)[1]
+        assert server.stderr is not None
+        said = server.stderr.read()  # its buffer may hold more than the line that start has read
+        server.wait(120)
     return status, said.partition("memtui_")[2].strip(), said
 
 

@@ -266,7 +266,12 @@ def play(
 
 
 def _without_secrets(event: Event) -> Event:
-    """The event without the lines of its messages that tell a secret: no way of storing may store one."""
+    """The event without the lines of its messages that tell a secret: no way of storing may store one.
+
+    What a tool ended with becomes no memory; of its errors a signal is kept, which the plugin redacts by its own rule.
+    """
+    if event.name == "tool_end":
+        return event
     inner = {key: _told(value) for key, value in event.inner.items()}
     return replace(event, messages=[_told(each) for each in event.messages], inner=inner)
 
