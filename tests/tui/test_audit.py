@@ -267,7 +267,7 @@ async def test_the_detail_of_a_memory_says_which_turns_got_it(home: Path) -> Non
     async with running(engine_of(home), (200, 50)) as (app, pilot):
         app.screen.post_message(ShowMemory("11111111-a"))
         await settle(pilot)
-        await until(pilot, lambda: "GOT IT" in screen_text(app))
+        await until(pilot, lambda: "USED BY" in screen_text(app))
         text = screen_text(app)
         assert "1, at least" in text
         assert "scribe, session- turn 1" in text
