@@ -101,3 +101,38 @@ def test_a_plan_for_todays_host_brings_the_permission(
     assert run(["config", "plan", "D", "--json"]) in (0, 1)
     changes = json.loads(capsys.readouterr().out)["changes"]
     assert any(change["path"][-1] == "allowConversationAccess" and change["to"] is True for change in changes)
+
+
+PARTS = ("recall", "capture", "tools", "embedding", "index", "workspace", "dreaming")
+
+
+@pytest.mark.parametrize("name", ["lancedb", "pro", "broken-dims", "external-edit"])
+def test_the_doctor_passes_no_part_that_nothing_decides(
+    name: str, at: Callable[[str], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    at(name)
+    run(["alive", "--json"])
+    agents = json.loads(capsys.readouterr().out)["agents"]
+    run(["doctor", "--json"])
+    told = json.loads(capsys.readouterr().out)
+    unlooked = {check["kind"]: check["why"] for check in told["not_checked"]}
+    assert agents
+    for number, part in enumerate(PARTS, 41):
+        states = {each["state"] for agent in agents for each in agent["parts"] if each["part"] == part}
+        assert not states & {"unknown", "dead", "weak"} or f"D{number}" not in told["fine"], part
+        if states == {"unknown"}:
+            assert unlooked[f"D{number}"], part
+
+
+def test_a_store_that_no_agent_is_configured_for_has_no_checks_of_an_agents_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    store = str(tmp_path / "own")
+    assert run(["new", store]) == 0
+    capsys.readouterr()
+    assert run(["doctor", "--json", "--store", store]) == 0
+    told = json.loads(capsys.readouterr().out)
+    named = {*told["fine"], *(check["kind"] for check in told["not_checked"])}
+    assert "D1" in named
+    assert not named & {f"D{number}" for number in range(41, 48)}

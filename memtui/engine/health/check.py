@@ -85,6 +85,8 @@ class Check:
     """The way back after the remedy."""
     price: str = ""
     """What the remedy costs."""
+    applies: Callable[[Patient], bool] = lambda patient: True
+    """Whether the store has what the check looks at; where it has not, the check is neither passed nor failed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,6 +103,8 @@ def examine(
             unlooked.append(Unlooked(check.kind, "the table cannot be opened"))
             continue
         try:
+            if not check.applies(patient):
+                continue
             seen = check.look(patient)
         except MemtuiError as error:
             if isinstance(error, DamagedStoreError):

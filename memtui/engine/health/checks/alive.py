@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from memtui.engine.core.errors import MemtuiError
 from memtui.engine.core.text import one_line
 from memtui.engine.health.check import Check, Patient, Seen
 
@@ -23,15 +24,24 @@ def _of_store(patient: Patient) -> list[AgentMemory]:
     ]
 
 
+def _has_agent(patient: Patient) -> bool:
+    return bool(_of_store(patient))
+
+
 def _looks_at(part: str) -> Callable[[Patient], Seen | None]:
+    """The look at one part; MemtuiError where its files do not decide whether it works: that is no passed check."""
+
     def look(patient: Patient) -> Seen | None:
-        found = [
-            (memory, each)
-            for memory in _of_store(patient)
-            for each in memory.parts
-            if each.part == part and each.state in ("dead", "weak")
+        states = [
+            (memory, state) for memory in _of_store(patient) for state in memory.parts if state.part == part
         ]
-        return _seen(found) if found else None
+        found = [(memory, state) for memory, state in states if state.state in ("dead", "weak")]
+        if found:
+            return _seen(found)
+        undecided = next((state for _, state in states if state.state == "unknown"), None)
+        if undecided is not None:
+            raise MemtuiError(undecided.sentence or "its files do not say whether it works")
+        return None
 
     return look
 
@@ -73,6 +83,7 @@ CHECKS = tuple(
     Check(
         f"D{number}", title, "facts", "S2", "wrong", effect, "see: memtui alive", _looks_at(part),
         how="restart", safe=None, reversible=None, back="memtui config undo", price="a restart of the gateway",
+        applies=_has_agent,
     )
     for number, (part, title, effect) in enumerate(_PARTS, 41)
 )  # fmt: skip

@@ -81,7 +81,9 @@ def doctor(state: HealthState, width: int, look: Look) -> list[Row]:
     if fine:
         rows.append(Row((Content.styled(f" {fine} checks found nothing", "$dim"),)))
     if state.found.unlooked:
-        rows.append(Row((Content.styled(f" {len(state.found.unlooked)} could not be made", "$stale"),)))
+        rows.append(
+            Row((Content.styled(f" {counted(len(state.found.unlooked), 'check')} undecided", "$stale"),))
+        )
     return [*rows, *_fine(state, width, look.height - len(rows), look)]
 
 
