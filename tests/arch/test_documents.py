@@ -50,3 +50,11 @@ def test_the_lock_names_no_index() -> None:
     lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
     assert "://" not in lock
     assert lock.count("--hash=sha256:") > 100
+
+
+def test_the_menu_of_the_site_names_every_page_of_the_documentation() -> None:
+    menu = set(re.findall(r'= "([^"]+\.md)"', (ROOT / ".ci" / "site.toml").read_text(encoding="utf-8")))
+    written = {path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md")}
+    assert len(written) > 15
+    assert written - menu == set()
+    assert sorted(page for page in menu if not (ROOT / page).is_file()) == []
