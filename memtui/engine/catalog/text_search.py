@@ -16,6 +16,7 @@ from memtui.engine.catalog.catalog import Catalog, Mask, Positions
 from memtui.engine.catalog.select import positions_of
 from memtui.engine.core.errors import MemtuiError
 from memtui.engine.core.progress import CancelToken, OnProgress, Progress
+from memtui.engine.core.text import composed
 from memtui.engine.store import sql
 from memtui.engine.store.errors import explained
 from memtui.engine.store.snapshot import ROW_ID_ALONE, WINDOW
@@ -126,10 +127,13 @@ _WORD = re.compile(r"\w+")
 def index_tokens(pin: Snapshot, text: str, *, agent: bool = False) -> tuple[str, ...]:
     """The tokens of `text` in order, by the index's own tokenizer; without an index by the engine's default.
 
-    With `agent` as the engine of the table's own program makes them.
+    Letters are composed first. With `agent` as the engine of the table's own program makes them, of the letters as
+    they are stored.
     """
     if agent and not isinstance(pin.agent_words, str):
         return pin.agent_words.tokens(text)
+    if not agent:
+        text = composed(text)
     if pin.fts.exists:
         with explained(pin.where):
             return tuple(token.text for token in pin.table.tokenize(text, column=pin.dialect.columns.text))
@@ -141,7 +145,7 @@ def index_tokens(pin: Snapshot, text: str, *, agent: bool = False) -> tuple[str,
 def words_by_token(pin: Snapshot, text: str, *, agent: bool = False) -> dict[str, str]:
     """Each token that the index makes of `text`, in order, with the word as it is written there; see above."""
     found: dict[str, str] = {}
-    for word in _WORD.findall(text):
+    for word in _WORD.findall(text if agent else composed(text)):
         for token in index_tokens(pin, word, agent=agent):
             written = token if not word.isascii() and token in word else word  # no spaces between CJK words
             found.setdefault(token, written)

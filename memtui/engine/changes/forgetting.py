@@ -25,7 +25,7 @@ from memtui.engine.changes.version_tags import (
 )
 from memtui.engine.core.errors import MemtuiError, RefusedError, UsageError
 from memtui.engine.core.private_file import make_private_folder
-from memtui.engine.core.text import counted
+from memtui.engine.core.text import apart, counted, words_pattern
 from memtui.engine.metadata.read import parse_object
 from memtui.engine.store import sql
 from memtui.engine.store.manifests import Cleanup, cleanup_of
@@ -387,15 +387,13 @@ def holds_words(text: str, words: str, name: str) -> bool:
 
 
 def _taken_out(words: str, name: str) -> re.Pattern[str]:
-    parts = r"\s+".join(re.escape(word) for word in words.split())
-    return re.compile(rf"(?<!\w){parts}(?!\w)" if parts else name_pattern(name), re.IGNORECASE)
+    parts = words_pattern(words)
+    return re.compile(apart(parts) if parts else name_pattern(name), re.IGNORECASE)
 
 
 def name_pattern(name: str) -> str:
     """What a name looks like in a text: the whole of it, or one of its words alone."""
-    words = [re.escape(word) for word in name.split()]
-    either = "|".join((r"\s+".join(words), *words))
-    return rf"(?<!\w)(?:{either})(?!\w)"
+    return apart("|".join(words_pattern(part) for part in (name, *name.split())))
 
 
 def apply_forget(change_set: ChangeSet, applier: Applier, *, confirmed: bool, store: str) -> Outcome:

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from memtui.engine.core.text import composed
+
 if TYPE_CHECKING:
     from memtui.engine.discovery.types import FoundStore
 
@@ -194,4 +196,4 @@ def _lines(path: Path) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    return _SPACES.sub(" ", text).strip()
+    return _SPACES.sub(" ", composed(text)).strip()

@@ -11,6 +11,7 @@ import re
 from datetime import UTC, datetime
 from difflib import SequenceMatcher
 from typing import Any, Literal
+from unicodedata import is_normalized, normalize
 
 from memtui.engine.core.errors import UsageError
 
@@ -49,6 +50,32 @@ def clean(text: str) -> str:
         return text
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\t", "    ")
     return _IDLE_JOINER.sub("", _HOSTILE.sub(_picture, text))
+
+
+def composed(text: str) -> str:
+    """Return `text` with each letter and its marks as one character (NFC): as people type, not as macOS names files."""
+    return text if text.isascii() or is_normalized("NFC", text) else normalize("NFC", text)
+
+
+def letter_forms(text: str) -> tuple[str, ...]:
+    """Return the ways that the same text may be stored: as it is written, letters composed, letters decomposed."""
+    if text.isascii():
+        return (text,)
+    return tuple(dict.fromkeys((text, normalize("NFC", text), normalize("NFD", text))))
+
+
+LOOSE_MARKS = "\u0300-\u036f\u3099\u309a"
+"""Marks that stand behind their letter in a decomposed text, for a class of characters in a pattern."""
+
+
+def words_pattern(words: str) -> str:
+    """Return a pattern for these words, any space between them, in each of the ways their letters may be stored."""
+    return r"\s+".join(f"(?:{'|'.join(map(re.escape, letter_forms(word)))})" for word in words.split())
+
+
+def apart(pattern: str) -> str:
+    """Return a pattern that finds `pattern` where it is no part of a longer word; a loose mark is one of a word."""
+    return rf"(?<![\w{LOOSE_MARKS}])(?:{pattern})(?![\w{LOOSE_MARKS}])"
 
 
 _HALF = re.compile("[\ud800-\udfff]")

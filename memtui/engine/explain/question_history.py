@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from memtui.engine.core.errors import MemtuiError
 from memtui.engine.core.private_file import make_private_folder
 from memtui.engine.core.secrets import mask
+from memtui.engine.core.text import composed
 from memtui.engine.recall.request import UNSET, RecallRequest
 
 if TYPE_CHECKING:
@@ -103,8 +104,8 @@ class History:
         """Questions that hold every word of `text`, newest first; of all stores unless one is named."""
         conditions, values = ["1"], []
         for word in text.split():
-            conditions.append("query LIKE ? ESCAPE '\\'")
-            values.append(f"%{_literal(word)}%")
+            conditions.append("instr(folded(query), ?)")
+            values.append(_folded(word))
         if store is not None:
             conditions.append("store = ?")
             values.append(store)
@@ -157,6 +158,7 @@ class History:
             try:
                 if fresh:
                     os.chmod(self.path, 0o600)
+                db.create_function("folded", 1, _folded, deterministic=True)
                 with db:
                     db.executescript(_LAYOUT)
                     yield db
@@ -194,8 +196,9 @@ def _without_keys(value: Any) -> Any:
     return value
 
 
-def _literal(word: str) -> str:
-    return word.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+def _folded(text: str) -> str:
+    """A text without differences of case, and of how its letters are stored."""
+    return composed(text.casefold())
 
 
 def _question(row: tuple[Any, ...]) -> PastQuestion:

@@ -34,6 +34,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from memtui.engine.core.text import composed
 from memtui.engine.recall.another_speaker import lead_of_another
 from memtui.engine.recall.recipes.memtui.question import (
     AUXILIARIES,
@@ -166,7 +167,7 @@ def literal(question: str, texts: Sequence[str], at: int) -> float:
     """The share of the question's words that stand in a text to the letter, those rare among `texts` counting more."""
     words = content_words(question)
     plain, joined = {word for word in words if word.isalnum()}, [word for word in words if not word.isalnum()]
-    lowered = [text.lower() for text in texts]
+    lowered = [composed(text).lower() for text in texts]
     held = [{*plain.intersection(_PART.findall(text)), *(w for w in joined if w in text)} for text in lowered]
     counts = Counter(word for each in held for word in each)
     rarity = {word: word_rarity(counts[word], len(texts)) for word in words}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from memtui.engine.core.javascript import trim, utf16_len
+from memtui.engine.core.text import LOOSE_MARKS, composed, letter_forms
 from memtui.engine.dialects.base import OWNER
 from memtui.engine.recall.candidates import Floats
 from memtui.engine.recall.far_rows import FarRowsById
@@ -169,15 +171,49 @@ def by_words_in_memory(pin: Snapshot, text: str, *, k: int, where: str | None) -
     Rows are read as they are walked, and not those that are at hand; behind a service all at once.
     """
     if pin.folder is None and not pin.on_object_storage:
-        return by_words(pin, text, k=k, where=where)
+        return in_both_forms(text, k, lambda words: by_words(pin, words, k=k, where=where))
     counted = pin.words_in_memory(text, k=k, where=where)
-    of_others = counted is None and pin.counted is not None
     if counted is not None:
-        row_ids, scores = counted.row_ids.tolist(), counted.scores.tolist()
-    else:
-        found = pin.fts_search(text, k=k, where=where, with_row_id=True)
-        row_ids, scores = found.column("_rowid").to_pylist(), found.column("_score").to_pylist()
-    return SearchResult(_by_row_id(pin, row_ids, at_once=max(1, k // 2)), scores, k, of_others=of_others)
+        rows = _by_row_id(pin, counted.row_ids.tolist(), at_once=max(1, k // 2))
+        return SearchResult(rows, counted.scores.tolist(), k)
+
+    def ask(words: str) -> SearchResult:
+        found = pin.fts_search(words, k=k, where=where, with_row_id=True)
+        rows = _by_row_id(pin, found.column("_rowid").to_pylist(), at_once=max(1, k // 2))
+        return SearchResult(rows, found.column("_score").to_pylist(), k, of_others=pin.counted is not None)
+
+    return in_both_forms(text, k, ask)
+
+
+_WRITTEN = re.compile(rf"[\w{LOOSE_MARKS}]+")
+
+
+def in_both_forms(text: str, k: int, ask: Callable[[str], SearchResult]) -> SearchResult:
+    """The `k` best rows that `ask` finds for the words of `text`, their letters composed or decomposed in the rows.
+
+    An index splits a decomposed letter from its mark: such a word is asked for by its parts, and a row counts that
+    holds the whole of it.
+    """
+    found = ask(composed(text))
+    loose = [forms[-1] for word in _WRITTEN.findall(composed(text)) if len(forms := letter_forms(word)) > 1]
+    if not loose:
+        return found
+    other = ask(" ".join(loose))
+    wanted = {word.lower() for word in loose}
+    held = [
+        (row, number)
+        for row, number in zip(other.rows, other.numbers, strict=True)
+        if any(word in row.text.lower() for word in wanted)
+    ]
+    if not held:
+        return found
+    best: dict[str, tuple[CandidateRow, float]] = {}
+    for row, number in (*zip(found.rows, found.numbers, strict=True), *held):
+        known = best.get(row.id)
+        if known is None or known[1] < number:
+            best[row.id] = row, number
+    order = sorted(best.values(), key=lambda pair: -pair[1])[:k]
+    return SearchResult([row for row, _ in order], [n for _, n in order], k, of_others=found.of_others)
 
 
 def by_words(table: Snapshot, text: str, *, k: int, where: str | None) -> SearchResult:

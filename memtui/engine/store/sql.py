@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from typing import Any
-from unicodedata import normalize
+
+from memtui.engine.core.text import letter_forms
 
 SENTINEL = "__schema__"
 """The id of the row by which the agents' programs create their table; never a memory."""
@@ -53,8 +54,7 @@ def both(*conditions: str | None) -> str | None:
 
 def contains(column: str, text: str) -> str:
     """`column` holds `text`, upper and lower case alike, its letters composed or decomposed as they may be."""
-    forms = dict.fromkeys((text, normalize("NFC", text), normalize("NFD", text)))
-    found = [f"contains(lower({name(column)}), {literal(form.lower())})" for form in forms]
+    found = [f"contains(lower({name(column)}), {literal(form.lower())})" for form in letter_forms(text)]
     return found[0] if len(found) == 1 else f"({' OR '.join(found)})"
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from memtui.engine.core.text import composed
 from memtui.engine.store.agent_words import bm25
 from memtui.engine.store.vector_matrix import ADDRESS, Addresses, addressed
 
@@ -48,7 +49,10 @@ Flags = np.ndarray[Any, np.dtype[np.bool_]]
 
 @dataclass(frozen=True)
 class WordSplitter:
-    """Words as an index makes them: split, lower-cased, stemmed, stop words left out; by its own settings."""
+    """Words as an index makes them: split, lower-cased, stemmed, stop words left out; by its own settings.
+
+    Letters are composed first, so that a text counts alike however its letters are stored.
+    """
 
     settings: Mapping[str, Any]
     _forms: dict[str, str] = field(default_factory=dict)
@@ -89,7 +93,7 @@ class WordSplitter:
     def _split(self, text: str, **other: Any) -> list[str]:
         from memtui.engine.store.lancedb_import import import_lancedb
 
-        plain = text.encode("utf-8", "replace").decode()  # half a character is none
+        plain = composed(text).encode("utf-8", "replace").decode()  # half a character is none
         return [token.text for token in import_lancedb().tokenize(plain, **{**self.settings, **other})]
 
 

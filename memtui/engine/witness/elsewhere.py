@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from memtui.engine.catalog.types import ListQuery
 from memtui.engine.core.errors import UsageError
-from memtui.engine.core.text import counted
+from memtui.engine.core.text import apart, counted, letter_forms, words_pattern
 from memtui.engine.witness.find import find_sessions
 from memtui.engine.witness.session_copies import file_holds, session_paths
 
@@ -84,7 +84,7 @@ def likely_about(
             if (
                 memory.id
                 and memory.id not in found
-                and re.search(rf"(?<!\w){re.escape(word)}(?!\w)", memory.text, re.I)
+                and re.search(apart(words_pattern(word)), memory.text, re.I)
             ):
                 how = near.get(memory.id)
                 found[memory.id] = Likely(memory, how.similarity if how else None, word)
@@ -103,7 +103,8 @@ def stays_elsewhere(
     """Sentences about what a forget leaves outside the store: session files, memtui's own files that hold the name.
 
     `own` is memtui's state folder; its journal of changes is left out, it is what a forget itself sees to. A file
-    is read whole and holds the name where its bytes do, in any case of ASCII letters.
+    is read whole and holds the name where its bytes do: in any case of ASCII letters, other letters as the name has
+    them, all lower, all upper, or words beginning upper; composed or decomposed.
     """
     sessions = _holding(session_paths(find_sessions(environ, cwd)), name, cancel)
     ours = [each for each in sorted(own.rglob("*")) if each.is_file() and "curate" not in each.parts]
@@ -120,9 +121,10 @@ def stays_elsewhere(
 
 def _holding(files: Iterable[Path], name: str, cancel: CancelToken | None) -> list[Path]:
     """The files that hold the name as it is or as JSON writes it."""
-    folded = name.casefold()
-    forms = {folded, json.dumps(folded)[1:-1], json.dumps(folded, ensure_ascii=False)[1:-1]}
-    needles = [form.encode("utf-8", "surrogatepass") for form in forms if form]
+    cases = (name, name.casefold(), name.lower(), name.upper(), name.title())
+    written = {form for case in cases for form in letter_forms(case)}
+    written |= {json.dumps(form, ensure_ascii=plain)[1:-1] for form in written for plain in (True, False)}
+    needles = sorted({form.encode("utf-8", "surrogatepass").lower() for form in written if form})
     return [path for path in files if file_holds(path, needles, ignore_case=True, cancel=cancel)]
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
+from unicodedata import normalize
 
 from textual.message import Message
 from textual.widget import Widget
@@ -94,10 +95,12 @@ class SavedViews(Widget):
 
     def forget_words(self, text: str) -> None:
         """Forget the filters that hold every word of `text`."""
-        words = text.casefold().split()
+        words = normalize("NFC", text.casefold()).split()
 
         def names(value: object) -> bool:
-            return isinstance(value, str) and all(word in value.casefold() for word in words)
+            return isinstance(value, str) and all(
+                word in normalize("NFC", value.casefold()) for word in words
+            )
 
         def edit(values: Values) -> None:
             typed = values.get("filters")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from memtui.engine.core.text import composed
 from memtui.engine.recall.recipes.memtui.scripts import UNSPACED, script_of
 from memtui.engine.store.agent_words import bm25
 
@@ -51,7 +52,8 @@ def scores(texts: Sequence[str], pairs: Sequence[str], rows: int) -> Floats:
     """BM25 over the pairs of each of `texts`, which are all that hold any; `rows` were looked through; [texts]."""
     if not texts:
         return np.array([], np.float64)
-    counts = np.array([[text.lower().count(pair.lower()) for text in texts] for pair in pairs], np.float64)
+    texts = [composed(text).lower() for text in texts]
+    counts = np.array([[text.count(pair.lower()) for text in texts] for pair in pairs], np.float64)
     lengths = np.array([len(text) for text in texts], np.float64)
     weights = bm25.idf((counts > 0).sum(axis=1), max(rows, len(texts)))[:, None]
     total: Floats = (weights * bm25.weight(counts, lengths, lengths.mean())).sum(axis=0)

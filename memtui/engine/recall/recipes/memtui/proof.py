@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from memtui.engine.core.text import composed
 from memtui.engine.recall.proof_account import with_account
 from memtui.engine.recall.proof_rules import StepsProof
 from memtui.engine.recall.recipes.memtui.signals import Signal, of_stage
@@ -145,7 +146,8 @@ class MemtuiStepRules:
 
     def _held(self, row: CandidateRow) -> float:
         wanted = self.params["identifier_ranked"]["identifiers"]
-        return sum(token.casefold() in row.text.casefold() for token in wanted) / len(wanted)
+        text = composed(row.text).casefold()
+        return sum(composed(token).casefold() in text for token in wanted) / len(wanted)
 
     def late(self, row: CandidateRow, step: Step) -> str:
         """m is the mean of the cosines, weighted by the question's pieces."""

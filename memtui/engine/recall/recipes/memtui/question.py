@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 
+from memtui.engine.core.text import composed
+
 COMMON_SHARE = 0.3
 """A word that more than this share of the rows contain says nothing about which row is meant."""
 
@@ -51,7 +53,7 @@ class CleanQuestion:
 def words_of(text: str) -> set[str]:
     """The different words of a text, lower case, identifiers whole and in parts."""
     found: set[str] = set()
-    for word in _WORD.findall(text.lower()):
+    for word in _WORD.findall(composed(text).lower()):
         found.add(word)
         if not word.isalnum():
             found.update(_AS_NAME.findall(word))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from memtui.engine.core.errors import MemtuiError, UsageError
 from memtui.engine.core.javascript import trim
 from memtui.engine.core.progress import CancelToken
-from memtui.engine.core.text import counted
+from memtui.engine.core.text import composed, counted
 from memtui.engine.providers.static_embedder import bundled
 from memtui.engine.recall.asker import by_whoever
 from memtui.engine.recall.candidates import CandidatePool, Floats
@@ -204,7 +204,8 @@ class MemtuiRun:
         self.limit = DEFAULT_LIMIT if request.limit is None else request.limit
         if not 1 <= self.limit <= MOST:
             raise UsageError(f"A limit of {self.limit} makes no sense.", fix=f"Ask for 1 to {MOST} memories.")
-        self.request, self.outside, self.pin = request, outside, outside.pin
+        self.request = replace(request, query=composed(request.query))
+        self.outside, self.pin = outside, outside.pin
         self.now_ms = context.now_ms if request.now_ms is None else request.now_ms
         self.on_stage = on_stage or (lambda summary: None)
         self.cancel = cancel or CancelToken()

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from memtui.engine.core.errors import MemtuiError, UsageError
+from memtui.engine.core.text import composed
 from memtui.engine.metadata.categories import filter_candidates, matches
 from memtui.engine.recall.candidates import DroppedHit, Floats, Hit
 from memtui.engine.recall.far_rows import far_rows
@@ -14,7 +15,7 @@ from memtui.engine.recall.io_cache import IoCache
 from memtui.engine.recall.lanes import Lane
 from memtui.engine.recall.recipes.memtui import pairs
 from memtui.engine.recall.rows import CandidateRow, CandidateRows, decoded, rows_of
-from memtui.engine.recall.store_search import SearchResult, read_columns, rows_searched
+from memtui.engine.recall.store_search import SearchResult, in_both_forms, read_columns, rows_searched
 from memtui.engine.store import sql
 
 SLACK = 2
@@ -137,8 +138,11 @@ def _row_by_row(search: MemtuiSearch, text: str, k: int) -> SearchResult:
     pin = search.outside.pin
 
     def ask() -> SearchResult:
+        return in_both_forms(text, k, read)
+
+    def read(words: str) -> SearchResult:
         columns = read_columns(pin.dialect)
-        table = pin.fts_search(text, k=k, where=search.where, columns=columns, flat=True)
+        table = pin.fts_search(words, k=k, where=search.where, columns=columns, flat=True)
         return SearchResult(CandidateRows(table, pin.dialect), table.column("_score").to_pylist(), k)
 
     return search.outside.asked(
@@ -151,7 +155,9 @@ def by_identifier(search: MemtuiSearch, wanted: Sequence[str]) -> Lane:
     if search.denied or not wanted:
         return Lane(via="denied" if search.denied else "")
     rows = [row for each in _holding(search, wanted) if (row := search.read(each)) is not None]
-    held = [(sum(token.lower() in row.text.lower() for token in wanted), row) for row in rows]
+    texts = [composed(row.text).lower() for row in rows]
+    counts = [sum(token.lower() in text for token in wanted) for text in texts]
+    held = list(zip(counts, rows, strict=True))
     held.sort(key=lambda pair: (-pair[0], -pair[1].timestamp_ms))
     found = SearchResult([row for _, row in held], [float(count) for count, _ in held], len(held) + 1)
     return _filled(search, lambda k: found, "held", lambda count: count / len(wanted), "count", "substring")
