@@ -14,11 +14,14 @@ from memtui.engine.configuration.consequences import consequences_of
 from memtui.engine.configuration.file import REMOVED, Configuration, open_config
 from memtui.engine.configuration.json5_text import Json5Error, parse, remove_value, set_value
 from memtui.engine.configuration.key_checks import WORD, checks_for, run_checks
-from memtui.engine.configuration.plans import PLANS, plan_changes, plan_named
+from memtui.engine.configuration.options import OPTIONS, option
+from memtui.engine.configuration.plans import PLANS, ConfigPlan, plan_changes, plan_named
 from memtui.engine.configuration.rules import problems_of
 from memtui.engine.configuration.write import last_record, undo_write, write_changes
 from memtui.engine.core.errors import RefusedError, UsageError
+from memtui.engine.store.open import open_store
 from tests.engine.loopback import Answer, loopback
+from tests.engine.pro_store import row, write_store
 
 NOW_MS = 1_795_000_000_000
 PRO = "memory-lancedb-pro"
@@ -575,3 +578,100 @@ def test_what_is_said_of_the_pool_fits_what_becomes_of_it(name: str, tmp_path: P
     config = home(tmp_path, pro(FULL + ", retrieval: { candidatePoolSize: 40 }"))
     (pool,) = [each for each in plan_changes(config, PLANS[name]) if each.path[-1] == "candidatePoolSize"]
     assert ("default" in pool.reason) == (pool.after is REMOVED)
+
+
+@pytest.mark.parametrize(
+    ("inner", "path", "said"),
+    [
+        (
+            "retrieval: { candidatePoolSize: '20' }",
+            "retrieval.candidatePoolSize",
+            'the text "20", not a number',
+        ),
+        ("retrieval: { minScore: '0.5' }", "retrieval.minScore", 'the text "0.5", not a number'),
+        ("autoCapture: 'true'", "autoCapture", 'the text "true", not true or false'),
+        ("retrieval: { minScore: NaN }", "retrieval.minScore", "not a number"),
+        ("autoRecallMaxItems: Infinity", "autoRecallMaxItems", "not a number"),
+    ],
+)
+def test_a_value_of_another_type_is_said_as_such(inner: str, path: str, said: str, tmp_path: Path) -> None:
+    found = [each for each in problems_of(home(tmp_path, pro(f"{FULL}, {inner}"))) if each.rule == "range"]
+    assert [each.path.removeprefix(f"plugins.entries.{PRO}.config.") for each in found] == [path]
+    assert said in found[0].sentence
+
+
+@pytest.mark.parametrize(
+    "path", sorted(each.path for each in OPTIONS if each.kind in ("number", "whole", "yes-no"))
+)
+def test_no_number_and_no_switch_is_taken_as_a_text(path: str, tmp_path: Path) -> None:
+    if ".dreaming." in f".{path}":
+        pytest.skip("the plugin reads the numbers of dreams from texts")
+    value: Any = "true" if option(path).kind == "yes-no" else "8"  # type: ignore[union-attr]
+    for key in reversed(path.split(".")):
+        value = {key: value}
+    inner = json5.dumps(value)[1:-1]
+    found = problems_of(home(tmp_path, pro(inner)))
+    assert any(each.rule == "range" and each.path.endswith(path) for each in found)
+
+
+def test_a_plugin_that_is_denied_is_named(tmp_path: Path) -> None:
+    denied = pro(FULL).replace("{ plugins: {", f"{{ plugins: {{ deny: ['{PRO}'],", 1)
+    assert [each.rule for each in problems_of(home(tmp_path, denied)) if each.rule != "variable"] == ["deny"]
+    other = pro(FULL).replace("{ plugins: {", "{ plugins: { deny: ['browser'],", 1)
+    assert "deny" not in [each.rule for each in problems_of(home(tmp_path, other))]
+
+
+@pytest.mark.parametrize(
+    ("inner", "remedy"),
+    [
+        (f"{FULL.replace('autoRecall: true', '')} autoRecall: true, scopes: {{ retrieval: {{ minScore: 0.3 }} }}",
+         "Move it out of scopes"),
+        (f"{FULL}, settings: {{ retrieval: {{ minScore: 0.3 }} }}", "up by one level"),
+        (f"settings: {{ {FULL} }}", "Move the settings in settings up"),
+    ],
+)  # fmt: skip
+def test_a_block_that_stands_too_deep_is_sent_to_its_place(inner: str, remedy: str, tmp_path: Path) -> None:
+    found = problems_of(home(tmp_path, pro(inner)))
+    assert any(remedy in each.remedy for each in found), [each.remedy for each in found]
+    assert not any("config plan A" in each.remedy for each in found)
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_a_plan_takes_out_its_own_names_in_other_letters(name: str, tmp_path: Path) -> None:
+    inner = (
+        "embedding: { apiKey: '${K}', model: 'x', baseUrl: 'http://old/v1', baseurl: 'http://older/v1' }, "
+        "llm: { baseUrl: 'http://old/v1' }"
+    )
+    config = home(tmp_path, pro(inner))
+    changes = plan_changes(config, plan_named(name, tmp_path))
+    write_changes(config, changes, plan=name, state=tmp_path / "state", now_ms=NOW_MS)
+    left = again(tmp_path)
+    assert not [
+        each
+        for each in problems_of(left)
+        if each.rule in ("unknown", "base-url") and "embedding" in each.path
+    ]
+    assert plan_changes(left, plan_named(name, tmp_path)) == ()
+
+
+@pytest.mark.parametrize(
+    ("address", "free"),
+    [
+        ("http://localhost:11434/v1", True),
+        ("http://127.0.0.1:8080/v1", True),
+        ("http://[::1]:8080/v1", True),
+        ("http://192.168.1.7:8080/v1", True),
+        ("https://api.openai.com/v1", False),
+        ("https://localhost.example.com/v1", False),
+    ],
+)
+def test_a_model_on_the_own_machine_has_no_price(address: str, free: bool, tmp_path: Path) -> None:
+    rows = [row(str(n), "a text of a memory", [1.0, n]) for n in range(3)]
+    store = open_store(write_store(tmp_path / "store", rows, dims=2, fts=False))
+    inner = f"embedding: {{ apiKey: '${{K}}', model: 'nomic-embed-text', baseURL: '{address}' }}"
+    config = home(tmp_path, pro(inner))
+    plan = ConfigPlan("own", "own", {"embedding.model": "text-embedding-3-small"}, {})
+    found = consequences_of(config, plan_changes(config, plan), store)
+    said = next(each for each in found if each.kind == "reembed")
+    assert ("free, on your own machine" in said.sentence) is free
+    assert ("dollars" in said.sentence) is not free

@@ -149,9 +149,9 @@ def _reembed(config: Configuration, below: Mapping[str, SettingChange], store: S
     rows, chars = store.count(), _chars(store)
     tokens = -(-chars // _CHARS_A_TOKEN)
     price = _PRICES.get(bare_model(model)) if isinstance(model, str) else None
-    local = isinstance(below.get("embedding.baseURL", None), SettingChange) and "localhost" in str(
-        below["embedding.baseURL"].after
-    )
+    address_change = below.get("embedding.baseURL")
+    address = known.get("baseURL") or known.get("baseUrl") if address_change is None else address_change.after
+    local = isinstance(address, str) and _is_own(address)
     money = 0.0 if local else None if price is None else tokens / 1e6 * price
     minutes = rows / 1000 * _SECONDS_A_THOUSAND / 60
     grave = dims is not None and store.dims is not None and dims != store.dims
@@ -163,6 +163,8 @@ def _reembed(config: Configuration, below: Mapping[str, SettingChange], store: S
     cost = (
         "price not known"
         if money is None
+        else "free, on your own machine"
+        if local
         else "less than 0.01 dollars"
         if money < 0.01
         else f"perhaps {money:.2f} dollars"
@@ -174,6 +176,18 @@ def _reembed(config: Configuration, below: Mapping[str, SettingChange], store: S
         True,
         {"rows": rows, "minutes": round(minutes, 1), "price": money, "tokens": tokens, "dims": dims},
     )
+
+
+def _is_own(address: str) -> bool:
+    """Whether an address leads to this machine or into the own network, where nobody asks a price."""
+    from ipaddress import ip_address
+    from urllib.parse import urlsplit
+
+    try:
+        host = urlsplit(address).hostname or ""
+        return host == "localhost" or host.endswith(".local") or ip_address(host).is_private
+    except ValueError:  # a name, or no address
+        return False
 
 
 def _chars(store: Store) -> int:

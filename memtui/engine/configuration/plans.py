@@ -262,6 +262,13 @@ def plan_named(name: str, cwd: Path) -> ConfigPlan:
     return ConfigPlan(path.name, f"your own: {path.name}", settings, {}, variables)
 
 
+def _misspelt(config: Configuration, path: Path_) -> list[str]:
+    """Names beside a setting that are its own in other letters, as `baseUrl` is of `baseURL`."""
+    block = _value(config, path[:-1])
+    names = block if isinstance(block, Mapping) else ()
+    return [name for name in names if name != path[-1] and name.casefold() == path[-1].casefold()]
+
+
 def check_no_literal(key: str, value: Any) -> None:
     """Raise UsageError for a key that is written out: only names of variables and references are written."""
     if not is_secret_name(key.rpartition(".")[2]) or value is REMOVED or not value:
@@ -326,6 +333,10 @@ def plan_changes(config: Configuration, plan: ConfigPlan) -> tuple[SettingChange
         if value is REMOVED and default is not None and _value(config, path) == default:
             continue  # it says what the default says
         wanted.append((path, value, plan.reasons.get(key, "")))
+        wanted += [
+            ((*path[:-1], name), REMOVED, f"the plugin knows {path[-1]} alone, and refuses the whole file")
+            for name in _misspelt(config, path)
+        ]
     for path, value, reason in wanted:
         change = None if _counts_already(config, path, value) else change_to(config, path, value, reason)
         if change is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
 
 
 _ABSENT = object()
-
-_LOCAL = ("localhost", "127.0.0.1", "::1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,8 +163,16 @@ class _Checker:
     def embedding(self, store: Store | None) -> Iterator[Problem]:
         given = self.get("embedding")
         if not isinstance(given, Mapping):
+            deep = _too_deep(self.block)
             yield self.say(
-                "required", "embedding", "no embedding model is set", "Choose a plan: memtui config plan A."
+                "required",
+                "embedding",
+                f"no embedding model is set: {one_line(deep)} stands too deep"
+                if deep
+                else "no embedding model is set",
+                f"Move the settings in {one_line(deep.rpartition('.')[0])} up to the plugin's own settings."
+                if deep
+                else "Choose a plan: memtui config plan A.",
             )
             return
         if not given.get("apiKey"):
@@ -376,6 +383,14 @@ def slot_problems(config: Configuration) -> Iterator[Problem]:
             f"plugins.allow leaves out {PRO}: it is not loaded",
             "Add it.",
         )
+    deny = config.value(("plugins", "deny"))
+    if isinstance(slot, str) and isinstance(deny, list) and slot in deny:
+        yield at_root(
+            "deny",
+            ("plugins", "deny"),
+            f"plugins.deny names {one_line(slot)}: it is not loaded",
+            "Take it out of the list.",
+        )
     for text in paths if isinstance(paths, list) else ():
         if isinstance(text, str) and "${" not in text and not (os.path.isabs(text) or text.startswith("~")):
             yield at_root(
@@ -430,10 +445,27 @@ def _refused(check: _Checker, path: str) -> Problem:
 
     block, _, name = path.rpartition(".")
     near = get_close_matches(name, known_names(block), 1, 0.7)
-    remedy = f"Did you mean {near[0]}?" if near else "Take it out."
+    value = check.get(path)
+    if block and (name in known_names("")):
+        remedy = f"Move it out of {one_line(block)}, up to the plugin's own settings."
+    elif isinstance(value, Mapping) and value and all(key in known_names(block) for key in value):
+        remedy = f"Move what is in it up by one level, to {one_line(block) or 'the settings of the plugin'}."
+    else:
+        remedy = f"Did you mean {near[0]}?" if near else "Take it out."
     return check.say(
         "unknown", path, f"the plugin does not know {one_line(path)} and refuses the whole file", remedy
     )
+
+
+def _too_deep(block: Mapping[str, Any], lead: str = "") -> str:
+    """The path of an `embedding` block that stands below the level it belongs to; empty where there is none."""
+    for key, value in block.items():
+        path = f"{lead}.{key}" if lead else str(key)
+        if lead and key == "embedding" and isinstance(value, Mapping):
+            return path
+        if isinstance(value, Mapping) and (found := _too_deep(value, path)):
+            return found
+    return ""
 
 
 def installed_schema(config: Configuration) -> Mapping[str, Any] | None:
@@ -527,8 +559,10 @@ def _wrong(option: ConfigOption, value: Any) -> str:
         return "" if isinstance(value, str) else f"is {_said(value)}, not a text"
     if option.kind in ("number", "whole"):
         number = _float(value)
-        if number is None:
-            return f"is {_said(value)}, not a number"
+        if number is None or (isinstance(value, str) and ".dreaming." not in f".{option.path}"):
+            return f"is {_said(value)}, not a number"  # of the dreams alone a text is read as its number
+        if not math.isfinite(number):
+            return f"is {number}, not a number"
         if option.kind == "whole" and number != int(number):
             return f"is {_said(value)}, not a whole number"
         if (option.low is not None and number < option.low) or (
@@ -539,6 +573,8 @@ def _wrong(option: ConfigOption, value: Any) -> str:
 
 
 def _said(value: Any) -> str:
+    if isinstance(value, str):
+        return f'the text "{one_line(value)[:40]}"'
     return one_line(str(value))[:40]
 
 
