@@ -5,16 +5,19 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from memtui.cli.capture import add_model_arguments, asking
 from memtui.cli.open_store import open_for
+from memtui.cli.outermost import failure_of
 from memtui.cli.output import print_json, warning
 from memtui.client_register import register_for
-from memtui.engine import MemtuiError, UsageError
+from memtui.engine import Engine, MemtuiError, UsageError
 from memtui.engine.capture import EVENTS
-from memtui.engine.discovery import (
-    read_config,
-)
+from memtui.engine.discovery import read_config
+
+if TYPE_CHECKING:
+    from memtui.engine.capture import Event
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,14 +40,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Read one event, play it, answer. What fails is told on standard error and never stops the host.
+    """Read one event, play it, answer in its host's words.
 
-    Claude Code takes 2 for an order to stop: it throws the prompt away, and lets an agent not end. So it is 1 here.
+    What fails is said and never stops the host: 0, for the turn may go on. What is no event at all ends with 1;
+    Claude Code takes 2 for an order to stop: it throws the prompt away, and lets an agent not end.
     """
+    from memtui.engine.capture import host_answer, left_unsaid, read_event
+
     try:
-        return _played(args)
+        event = read_event(args.event, _given(), args.agent)
     except UsageError as error:
         raise MemtuiError(error.message, fix=error.fix, details=error.details) from error
+    answer = _answered(args, event)
+    print_json(
+        host_answer(event, answer), compact=True, reveal=True
+    )  # the host puts it before the prompt, as it is
+    for each in left_unsaid(event, answer):
+        warning(each)
+    return 0
 
 
 def _given() -> str:
@@ -52,29 +65,37 @@ def _given() -> str:
     return "" if sys.stdin is None else sys.stdin.buffer.read().decode("utf-8-sig", "replace")
 
 
-def _played(args: argparse.Namespace) -> int:
-    from memtui.engine.capture import (
-        play,
-        read_event,
-    )
+def _answered(args: argparse.Namespace, event: Event) -> dict[str, Any]:
+    """The answer to the event; what failed on the way stands in it, and in the journal of calls."""
+    opened: list[Engine] = []
+    try:
+        return _played(args, event, opened)
+    except (KeyboardInterrupt, SystemExit, GeneratorExit):
+        raise
+    except BaseException as failure:  # a panic of the engine is no Exception
+        from memtui.engine.capture import note_failed
 
-    event = read_event(args.event, _given(), args.agent)
+        told = failure_of(failure)
+        if opened and opened[0].state_place is not None:
+            note_failed(opened[0].state_place, event, opened[0].now_ms)
+        return {"event": event.name, "agent": event.agent, "written": 0, "failed": str(told)}
+    finally:
+        for engine in opened:
+            engine.close()
+
+
+def _played(args: argparse.Namespace, event: Event, opened: list[Engine]) -> dict[str, Any]:
+    from memtui.engine.capture import play
+
     known = register_for(args.store).named(f"hook:{event.agent}")
     if known is not None and known.paused:
         note = f"A person paused hook:{event.agent}: memtui clients resume hook:{event.agent}."
-        print_json({"event": event.name, "agent": event.agent, "written": 0, "note": note}, compact=True)
-        return 0
+        return {"event": event.name, "agent": event.agent, "written": 0, "note": note}
     engine = open_for(args, writable=args.rw)
+    opened.append(engine)
     engine.write_state.client = f"hook:{event.agent}"
-    try:
-        with asking(args, engine, "pro") as chat:
-            place = Path(args.workspace or ".").resolve()
-            named = ({"id": event.agent, "workspace": str(place)},) if args.workspace else ()
-            config = read_config(args.config) or {}
-            answer = play(engine, event, config, place, chat, named, keep_texts=args.keep_texts)
-    finally:
-        engine.close()
-    print_json(answer, compact=True, reveal=True)  # the host puts it before the prompt, to the letter
-    if "failed" in answer:  # a failure is no silence: hosts show what stands on standard error
-        warning(answer["failed"])
-    return 0
+    with asking(args, engine, "pro") as chat:
+        place = Path(args.workspace or ".").resolve()
+        named = ({"id": event.agent, "workspace": str(place)},) if args.workspace else ()
+        config = read_config(args.config) or {}
+        return play(engine, event, config, place, chat, named, keep_texts=args.keep_texts)

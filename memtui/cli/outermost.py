@@ -112,6 +112,11 @@ def _need_text(arguments: Sequence[str]) -> None:
             )
 
 
+def failure_of(failure: BaseException) -> MemtuiError:
+    """What failed, as a sentence and what to do, whatever it is."""
+    return failure if isinstance(failure, MemtuiError) else _told(failure) or _unforeseen(failure)
+
+
 def _told(failure: BaseException) -> MemtuiError | None:
     """What the system refused, as a sentence; None for what nobody foresaw."""
     if isinstance(failure, OSError):

@@ -71,18 +71,14 @@ def test_what_a_turn_said_is_captured_and_comes_before_the_next_sessions_prompt(
         "prompt": "How should the greenhouse report be printed every week?",
     }
     first = host.hook("prompt_build", asked, "--rw")
-    assert FACT in first["prependContext"]
-    assert "{{" not in first["prependContext"]
-    assert first["hookSpecificOutput"] == {
-        "hookEventName": "UserPromptSubmit",
-        "additionalContext": first["prependContext"],
-    }
-    again = host.hook("prompt_build", asked, "--rw")
-    assert again["prependContext"] == ""  # this session has it already
+    assert set(first) == {"hookSpecificOutput"}  # Codex refuses any key beside it
+    assert set(first["hookSpecificOutput"]) == {"hookEventName", "additionalContext"}
+    assert FACT in first["hookSpecificOutput"]["additionalContext"]
+    assert "{{" not in first["hookSpecificOutput"]["additionalContext"]
+    assert host.hook("prompt_build", asked, "--rw") == {}  # this session has it already
     other = host.hook("prompt_build", {**asked, "session_id": "three"}, "--rw")
-    assert FACT in other["prependContext"]
-    stranger = host.hook("prompt_build", {**asked, "agentId": "someone"})
-    assert stranger["prependContext"] == ""
+    assert FACT in other["hookSpecificOutput"]["additionalContext"]
+    assert host.hook("prompt_build", {**asked, "agentId": "someone"}) == {}
 
 
 @pytest.mark.slow
@@ -124,11 +120,16 @@ def test_whatever_fails_in_an_event_is_one_sentence_and_never_stops_the_host(hos
         (*store, "--config", str(host.folder / "gone.json")),
         (*store, "--table", "nowhere"),
     ):
-        done = host.call("hook", "prompt_build", *arguments, event={"prompt": "Which port is it?"}, code=1)
-        assert done.stdout == ""
-        assert done.stderr.startswith("error: ")
-    gone = {"transcript_path": str(host.folder / "gone.jsonl")}
-    assert "gone.jsonl" in host.call("hook", "agent_end", "--rw", *store, event=gone, code=1).stderr
+        done = host.call("hook", "prompt_build", *arguments, event={"prompt": "Which port is it?"})
+        assert json.loads(done.stdout)["failed"]
+        assert done.stderr.startswith("warning: ")
+        named = {"hook_event_name": "UserPromptSubmit", "prompt": "Which port is it?"}
+        done = host.call("hook", "prompt_build", *arguments, event=named)
+        assert set(json.loads(done.stdout)) == {"systemMessage"}
+        assert done.stderr == ""
+    gone = {"transcript_path": str(host.folder / "gone.jsonl")}  # not written yet, as each new session's
+    done = host.call("hook", "agent_end", "--rw", *store, event={**gone, "hook_event_name": "Stop"})
+    assert (done.stdout.strip(), done.stderr) == ("{}", "")
     closed = subprocess.run(
         ["/bin/sh", "-c", f'"{sys.executable}" -m memtui hook prompt_build --store "{host.store}" <&-'],
         capture_output=True,
@@ -151,7 +152,7 @@ def test_a_prompt_gets_its_block_where_nothing_can_be_kept_and_a_change_is_refus
     said = {
         "messages": [{"role": "user", "content": "I prefer the boiler report as a daily list on blue card"}]
     }
-    refused = host.call("hook", "agent_end", "--rw", "--store", str(host.store), event=said, code=3)
+    refused = host.call("hook", "agent_end", "--rw", "--store", str(host.store), event=said)
     assert "journal" in refused.stderr
 
 
@@ -316,9 +317,14 @@ def test_the_hooks_shown_for_claude_code_capture_and_inject(host: Host) -> None:
         answer: dict[str, Any] = json.loads(done.stdout)
         return answer
 
-    assert call("Stop")["written"] == 1
-    assert "flush" in call("PreCompact")
-    assert call("SessionEnd", reason="clear")["written"] == 0
+    assert call("Stop") == {}
+    assert call("PreCompact") == {}
+    assert call("SessionEnd", reason="clear") == {}
+    assert (
+        settings["SessionEnd"][0]["hooks"][0]["timeout"] >= 30
+    )  # without it the host gives 1.5 s, and cancels
+    rows = json.loads(host.call("ls", "--store", str(host.store), "--json").stdout)["rows"]
+    assert [each["text"] for each in rows] == [FACT]
     answer = call("UserPromptSubmit", session_id="s2", prompt="How should the greenhouse report be printed?")
     assert FACT in answer["hookSpecificOutput"]["additionalContext"]
 

@@ -39,7 +39,8 @@ if TYPE_CHECKING:
         under_settings,
     )
     from memtui.engine.capture.hook_events import EVENTS
-    from memtui.engine.capture.hooks import play, read_event
+    from memtui.engine.capture.hooks import Event, note_failed, play, read_event
+    from memtui.engine.capture.host_answer import host_answer, left_unsaid
     from memtui.engine.capture.inbox import Inbox, Item, shown
     from memtui.engine.capture.jobs import PlannedJob, plan_compaction, plan_dream, plan_reflection
     from memtui.engine.capture.live import Live
@@ -75,6 +76,7 @@ __all__ = [
     "CaseTrial",
     "Chat",
     "Conversation",
+    "Event",
     "Funnel",
     "FunnelDay",
     "Inbox",
@@ -97,9 +99,12 @@ __all__ = [
     "days",
     "document",
     "funnel_of",
+    "host_answer",
     "is_own",
+    "left_unsaid",
     "messages_of",
     "note_block",
+    "note_failed",
     "otherwise",
     "outcome_of",
     "parse_conversations",
@@ -152,6 +157,10 @@ __getattr__ = lazy_names(
         "Conversation": "memtui.engine.capture.conversation",
         "FunnelDay": "memtui.engine.capture.funnel",
         "EVENTS": "memtui.engine.capture.hook_events",
+        "Event": "memtui.engine.capture.hooks",
+        "host_answer": "memtui.engine.capture.host_answer",
+        "left_unsaid": "memtui.engine.capture.host_answer",
+        "note_failed": "memtui.engine.capture.hooks",
         "Funnel": "memtui.engine.capture.funnel",
         "Inbox": "memtui.engine.capture.inbox",
         "Item": "memtui.engine.capture.inbox",

@@ -22,6 +22,11 @@ Format = Literal["auto", "text", "session", "chatgpt", "claude"]
 
 FORMATS: tuple[str, ...] = get_args(Format)
 
+
+class NoMessageError(MemtuiError):
+    """A file was read, and nobody says anything in it: for a session that has just begun, that is as it should be."""
+
+
 LARGEST = 512 << 20
 """Bytes of one file: what is larger is no conversation, or many years of them."""
 
@@ -159,7 +164,7 @@ def parse_conversations(
     reading = _Reading(name)
     conversations = tuple(_whole(each) for each in _READERS[found](text, reading))
     if not any(each.messages for each in conversations):
-        raise MemtuiError(
+        raise NoMessageError(
             f"{name} holds no message{_as_what(found)}.",
             fix="Check its content, or name its format (--format in the shell).",
         )
@@ -275,11 +280,16 @@ def _written(lines: Sequence[str]) -> Iterator[Message]:
 
 
 def _session(text: str, reading: _Reading) -> Iterator[Conversation]:
-    """OpenClaw's JSONL (the chain of its last entry), or a plain list of messages with role and content."""
+    """OpenClaw's JSONL (the chain of its last entry), another host's transcript, or a plain list of messages."""
+    from memtui.engine.capture.host_transcripts import read_transcript
+
     values = list(_values(text, reading))
     entries = [each for each in values if isinstance(each, Mapping)]
     header = next((each for each in entries if each.get("type") == "session"), {})
-    if any("message" in each or each.get("type") == "message" for each in entries):
+    told = read_transcript(entries)
+    if told is not None:
+        messages = tuple(_message(each) for each in told)
+    elif any("message" in each or each.get("type") == "message" for each in entries):
         messages = tuple(_chained(entries))
     else:
         messages = tuple(_message(each) for each in entries if isinstance(each.get("role"), str))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import math
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
@@ -13,14 +14,16 @@ from time import monotonic, time
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.access import scope_of
-from memtui.engine.capture.conversation import read_conversations
+from memtui.engine.capture.conversation import NoMessageError, read_conversations
+from memtui.engine.capture.kept_prompt import drop_old_prompts, drop_prompt, keep_prompt, kept_prompt
 from memtui.engine.capture.live import Live
 from memtui.engine.capture.recipes.pro.injection import InjectionMemory, Pending
 from memtui.engine.capture.recipes.pro.queues import QueuedTurn, Queues
 from memtui.engine.capture.recipes.pro.reflection import ErrorSignal, Reflected
+from memtui.engine.capture.stages.cleaning import message_texts
 from memtui.engine.changes.write_access import ProcessLock
 from memtui.engine.clients.calls import Call, CallJournal, asked_of, masked
-from memtui.engine.core.errors import RefusedError, UsageError
+from memtui.engine.core.errors import MemtuiError, RefusedError, UsageError
 from memtui.engine.core.private_file import make_private_folder, write_private
 from memtui.engine.core.secrets import MARK, mask
 from memtui.engine.core.text import unbroken
@@ -35,6 +38,9 @@ KEPT = "hooks.json"
 
 WORDS_KEPT_S = 3600.0
 """So long at most the last words of a channel lie in that file, masked; at the end of a session they are removed."""
+
+_PROMPT_TOLD_ONCE = ("UserPromptSubmit",)
+"""Events of hosts that do not tell the prompt once more at the end of the turn, as Gemini CLI's `AfterAgent` does."""
 
 _HOOKS = {"session_start": "agent:bootstrap", "tool_end": "after_tool_call"}
 
@@ -63,13 +69,17 @@ class Event:
     given: Mapping[str, Any]
     """Everything that the host told, flat."""
     host: str
-    """Claude Code's own name of the event, empty for other hosts."""
+    """The host's own name of the event (`Stop`, `AfterAgent`), empty for a host that gives none."""
     session_id: str = ""
     inner: Mapping[str, Any] = field(default_factory=dict)
     """What the event itself holds, without its context."""
     context: Mapping[str, Any] = field(default_factory=dict)
     nested: bool = False
     """Whether the event and its context were told apart, as OpenClaw's hooks get them."""
+    answer: str = ""
+    """What the agent answered, where the event itself says it."""
+    unread: str = ""
+    """Why the transcript that the event names cannot be read; empty where it was read, or is not there yet."""
 
 
 def read_event(name: str, text: str, agent: str = "") -> Event:
@@ -95,31 +105,75 @@ def read_event(name: str, text: str, agent: str = "") -> Event:
 
     who = agent or word("agentId", "agent") or "main"
     session = word("sessionKey") or f"agent:{who}:{word('session_id', 'sessionId') or 'hook'}"
+    messages, unread = _messages(
+        every.get("messages"), word("sessionFile", "transcript_path") if name in _SAID else ""
+    )
     return Event(
         name,
         who,
         session,
-        word("prompt"),
-        _messages(every.get("messages"), word("sessionFile", "transcript_path") if name in _SAID else ""),
+        word("submitted_prompt", "prompt"),
+        messages,
         word("reason") or ("compaction" if name == "pre_compaction" else "new"),
         every,
-        word("hook_event_name"),
+        word("hook_event_name", "hookEventName"),
         word("session_id", "sessionId") or "unknown",
         inner if isinstance(inner, dict) else given,
         context if isinstance(context, dict) else {},
         isinstance(inner, dict),
+        word("prompt_response", "last_assistant_message"),
+        unread,
     )
 
 
-def _messages(given: Any, path: str) -> Sequence[Mapping[str, Any]]:
-    if given is None and path:
-        told = read_conversations(Path(path).expanduser(), "auto")
-        return [message.as_json() for each in told for message in each.messages]
+def _messages(given: Any, path: str) -> tuple[Sequence[Mapping[str, Any]], str]:
+    """The messages of an event, and why its transcript cannot be read.
+
+    A transcript that is not there yet holds nothing: hosts tell of a session before they write its first line.
+    """
+    if given is None and path and os.path.exists(place := os.path.expanduser(path)):
+        try:
+            told = read_conversations(Path(place), "auto")
+        except NoMessageError:
+            return [], ""
+        except MemtuiError as error:
+            return [], f"{error.message} {error.fix or ''}".rstrip()
+        return [message.as_json() for each in told for message in each.messages], ""
     if given is None:
-        return []
+        return [], ""
     if not isinstance(given, list) or not all(isinstance(each, dict) for each in given):
         raise UsageError("messages is no list of messages.", fix='Give [{"role": "user", "content": "..."}].')
-    return given
+    return given, ""
+
+
+def _with_own_words(event: Event, kept: str) -> Event:
+    """The end of a turn with what was said: by the transcript where it has the turn, else by the event itself.
+
+    `kept` is the session's prompt where only an event before told it.
+    """
+    prompt = event.prompt or kept
+    if event.name != "agent_end" or "messages" in event.given or not (prompt or event.answer):
+        return event
+    if event.messages and (not prompt or prompt.startswith("/") or _holds(event.messages, prompt)):
+        return event
+    said = [("user", prompt), ("assistant", event.answer)]
+    messages = [{"role": role, "content": text} for role, text in said if text]
+    return replace(event, messages=messages, unread="")
+
+
+_TURN_CHARS = 200
+"""So many first characters of a prompt tell whether a transcript has it: hosts put notes of their own behind it."""
+
+
+def _holds(messages: Sequence[Mapping[str, Any]], prompt: str) -> bool:
+    """Whether a person's message of the transcript begins with, or contains, this prompt (as it is kept: masked)."""
+    wanted = " ".join(mask(prompt)[0].split())[:_TURN_CHARS]
+    for each in reversed(messages):
+        if each.get("role") == "user":
+            text = "\n".join(text for _, text in message_texts(each, ("user",)))
+            if wanted in " ".join(mask(text)[0].split()):
+                return True
+    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +245,10 @@ def play(
     live = Live(engine, block, workspace, chat, agents=agents)
     before = {} if kept is None else read_kept(kept, live)
     written = engine.write_state.writable
+    place = engine.state_place
+    if place is not None:
+        drop_old_prompts(place)
+        event = _with_own_words(event, kept_prompt(place, event.session) if written else "")
     answer: dict[str, Any] = {"event": event.name, "agent": event.agent}
     ids: list[str] = []
     failed: list[str] = []
@@ -209,9 +267,10 @@ def play(
             answer["note"] = played["uncounted"]
         text = "\n\n".join(each for each in found if each)
         answer["prependContext"] = text
-        if event.host:
-            answer["hookSpecificOutput"] = {"hookEventName": event.host, "additionalContext": text}
         ids, chars = played["injected"], len(text)
+        if written and place is not None and event.host in _PROMPT_TOLD_ONCE and event.prompt.strip():
+            with contextlib.suppress(OSError):  # the turn is then captured from its transcript, or not
+                keep_prompt(place, event.session, event.prompt)
     elif written:
         count = 0
         for step in _steps(_without_secrets(event), chat is not None):
@@ -224,6 +283,8 @@ def play(
         answer["written"] = count
     else:
         answer |= {"written": 0, "note": "The store is open for reading: start the hook with --rw."}
+    if event.unread and not event.messages:
+        answer["failed"] = f"What was said is not captured. {event.unread}"
     if failed:
         missed = (
             "The memories could not be searched"
@@ -236,6 +297,8 @@ def play(
         answer["flush"] = {**asdict(flush_due(event.given)), "file": f"memory/{day.isoformat()}.md"}
     if event.name in ("agent_end", "session_end", "session_reset"):
         live.injected.messages.clear()
+        if place is not None:
+            drop_prompt(place, event.session)
     if event.name == "session_end":
         live.injected.pending.pop(event.session, None)
     if written and kept is not None:
@@ -245,7 +308,7 @@ def play(
             answer.setdefault("note", f"The next event knows nothing of this: {error}")
     if engine.state_place is not None:
         said = {"prompt": event.prompt, "messages": list(event.messages)}
-        outcome = "injected" if chars else "stored" if ids else "failed" if failed else "silent"
+        outcome = "injected" if chars else "stored" if ids else "failed" if "failed" in answer else "silent"
         took = round((monotonic() - began) * 1000, 1)
         CallJournal(engine.state_place).add(
             Call(
@@ -263,6 +326,13 @@ def play(
             )
         )
     return answer
+
+
+def note_failed(place: Path, event: Event, now_ms: int) -> None:
+    """Put an event that could not be played into the journal of calls at `place`."""
+    asked = asked_of({"prompt": event.prompt, "messages": list(event.messages)})
+    who = f"hook:{event.agent}"
+    CallJournal(place).add(Call(now_ms, who, event.agent, event.name, "failed", (), 0.0, asked, via="hook"))
 
 
 def _without_secrets(event: Event) -> Event:
