@@ -1,4 +1,4 @@
-"""`memtui hook` with the events of real hosts, as each of them sends them, and transcripts as each of them writes them."""
+"""`memtui hook` with the events of real hosts as they send them, and transcripts as they write them."""
 
 from __future__ import annotations
 

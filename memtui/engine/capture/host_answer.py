@@ -1,4 +1,4 @@
-"""The answer to an event in the words of the host that told it: a host refuses an answer with a key it does not know."""
+"""The answer to an event in the words of its host: a host refuses an answer with a key that it does not know."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The transcripts of Codex, Gemini CLI and Qwen Code as messages with role and content: what persons and the agent said.
+"""The transcripts of Codex, Gemini CLI and Qwen Code as messages: what persons and the agent said.
 
 What those hosts put into a conversation themselves (the environment, instructions, what a hook injected) is left out.
 """
