@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import shlex
 import sys
@@ -92,10 +93,6 @@ def run(args: argparse.Namespace, now: Callable[[], int] = wall_clock) -> int:
             fix="Install it with: pip install 'memtui[mcp]'",
         )
     os.environ.setdefault("LANCEDB_LOG", "error")
-    import anyio
-
-    from memtui.mcp.server import serve_stdio
-
     door, tools = opened_door(args, now)
     if args.http:
         from memtui.engine.clients import OWNER, Client, place_of
@@ -110,11 +107,24 @@ def run(args: argparse.Namespace, now: Callable[[], int] = wall_clock) -> int:
         serve_http(
             door, register_for(args.store), place_of(args.http), first, allowed=args.allow_host, tools=tools
         )
+        gc.freeze()
         return 0
+    from memtui.mcp.greeting import Greeting
+    from memtui.mcp.stdio import StandardStreams
+
+    streams = StandardStreams(
+        Greeting(args.rw)
+    )  # before the SDK is loaded: a host waits for its first answers
     try:
-        anyio.run(serve_stdio, door, tools)
+        import anyio
+
+        from memtui.mcp.server import serve_stdio
+
+        anyio.run(serve_stdio, door, streams, tools)
     finally:
         door.close()
+        streams.close()
+        gc.freeze()  # else the interpreter looks once more through everything that the SDK has made
     return 0
 
 

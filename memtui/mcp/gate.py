@@ -7,10 +7,11 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from memtui.engine import UsageError, counted, unbroken
+from memtui.engine import UsageError, counted
 from memtui.engine.clients import Client, ClientRegister, RateLimit
+from memtui.mcp.messages import MOST_BYTES, Fault, read_message
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -22,12 +23,6 @@ PATH = "/mcp"
 
 COUNTED = ("tools/call", "resources/read", "prompts/get")
 """The requests that a rate counts: those that read or write memories, not the greetings of a host."""
-
-MOST_BODY = 4 * 1024 * 1024
-"""Bytes of a request; the SDK takes as many."""
-
-_HALF = re.compile(rb"\\u[dD][89a-fA-F]")
-"""The escape of half a character, as JavaScript writes it; two of them in a row are a whole one."""
 
 _PORT = re.compile(r":[0-9]{1,5}")
 
@@ -76,19 +71,22 @@ class Gate:
         body = await _body(receive) if sends else b""
         if body is None:
             return  # whoever called hung up
-        told = _read(body)
+        told = read_message(body) if sends else {}
+        fault = told if isinstance(told, Fault) else None
         asked = told if isinstance(told, dict) else {}
         try:
             refusal = self._address(scope) or self._caller(scope, asked.get("method"))
         except UsageError as error:
             refusal = RefusedCall(500, -32603, f"{error.message} {error.fix}", {})
         if refusal is not None:
-            given = asked.get("id")
-            whole = isinstance(given, str | int) and not isinstance(given, bool)
-            await _answer(scope, receive, send, refusal, given if whole else None)
+            await _answer(scope, receive, send, refusal, fault.id if fault else asked.get("id"))
             return
-        if told is not None and _HALF.search(body):
-            body = json.dumps(unbroken(told)).encode()
+        if fault is not None:
+            status = 413 if len(body) > MOST_BYTES else 400
+            await _answer(scope, receive, send, RefusedCall(status, fault.code, fault.why, {}), fault.id)
+            return
+        if sends:  # what was read is what is served: half characters and a byte-order mark are gone
+            body = json.dumps(told).encode()
             scope["headers"] = [
                 (name, str(len(body)).encode() if name == b"content-length" else value)
                 for name, value in scope["headers"]
@@ -158,7 +156,7 @@ async def _answer(
 async def _body(receive: Receive) -> bytes | None:
     """What was sent, up to one byte more than is taken; None where it broke off."""
     held = bytearray()
-    while len(held) <= MOST_BODY:
+    while len(held) <= MOST_BYTES:
         message = await receive()
         if message["type"] != "http.request":
             return None
@@ -166,14 +164,6 @@ async def _body(receive: Receive) -> bytes | None:
         if not message.get("more_body", False):
             break
     return bytes(held)
-
-
-def _read(body: bytes) -> Any:
-    """What a body says; None for what is no JSON, which the SDK answers."""
-    try:
-        return json.loads(body)
-    except (ValueError, RecursionError):
-        return None
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:
