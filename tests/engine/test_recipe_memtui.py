@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from pydantic.alias_generators import to_camel
 
 from memtui.engine import MemtuiError, RecallRequest, Trace, UsageError, explain, open_engine
 from memtui.engine.core.errors import ConfigError
@@ -19,7 +20,7 @@ from memtui.engine.providers.static_embedder import BUNDLED_DIMS, bundled
 from memtui.engine.recall.answer import recall
 from memtui.engine.recall.context import RecallContext
 from memtui.engine.recall.recipes.memtui.settings import fitted
-from memtui.engine.recall.recipes.memtui.signals import SIGNALS
+from memtui.engine.recall.recipes.memtui.signals import RETIRED, SIGNALS
 from memtui.engine.store.create import create_own
 from memtui.engine.store.open import open_store
 from tests.engine.pro_store import DAY_MS, NOW_MS, row, write_store
@@ -289,6 +290,22 @@ def test_weights_of_another_plugin_are_told_to_be_without_effect(small: RecallCo
     assert trace.findings == (
         "retrieval has no effect: those are the plugin's settings, this recipe reads the block memtui.",
     )
+
+
+def test_settings_that_name_a_retired_signal_are_read_and_told_to_have_no_effect(
+    small: RecallContext,
+) -> None:
+    """Old configurations and the settings in saved receipts name them; 0 is what they count now, so it is not told."""
+    named = {to_camel(name): -0.25 for name in RETIRED}
+    trace = ask(small, "tea", config={"memtui": {"signals": {**named, "times": 0.5}}})
+    assert trace.config["memtui"]["signals"] == {**fitted_all("notes"), "times": 0.5}
+    assert [told.split(" has no effect")[0] for told in trace.findings] == [
+        f"memtui.signals.{key}" for key in named
+    ]
+    assert ask(small, "tea", config={"memtui": {"signals": dict.fromkeys(named, 0.0)}}).findings == ()
+    for wrong in ({"signals": 7}, {"signals": {**named, "tims": 1}}):
+        with pytest.raises(ConfigError, match="signals"):
+            ask(small, "tea", config={"memtui": wrong})
 
 
 def test_given_vectors_have_their_own_weights(tmp_path: Path) -> None:

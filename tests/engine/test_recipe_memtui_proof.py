@@ -123,7 +123,7 @@ def _by_hand(talks: Set, trace: Trace, scope: str | None) -> dict[str, float]:
     }
     s = by_itself(union | after)
     weights_of = setting["signals"]
-    pattern = {name: getattr(signals, name) for name in ("_NUMBER", "_TIME", "_OPENER")}
+    pattern = {name: getattr(signals, name) for name in ("_NUMBER", "_TIME")}
     wants = signals.asks_number(trace.query), signals.asks_time(trace.query)
     final = dict(s)
     for at, row in enumerate(stored):
@@ -137,12 +137,9 @@ def _by_hand(talks: Set, trace: Trace, scope: str | None) -> dict[str, float]:
         told = {
             "wordsBefore": math.log(1 + scored) / math.log(1 + top),
             "askedBefore": asked_before,
-            "firstOfSession": first,
             "lastOfSession": last,
-            "question": "?" in said,
             "numbers": wants[0] and bool(pattern["_NUMBER"].search(said)),
             "times": wants[1] and bool(pattern["_TIME"].search(said)),
-            "opener": bool(pattern["_OPENER"].search(said)),
         }
         final[row["id"]] += sum(weights_of[name] * float(value) for name, value in told.items())
     newest = [st.params["newest_ms"] for st in trace.stages if st.name == "recency"]

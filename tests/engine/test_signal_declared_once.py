@@ -10,16 +10,26 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from pydantic.alias_generators import to_camel
 
 from memtui.engine import Engine, RecallRequest, open_engine
 from memtui.engine.demo import build_demo
-from memtui.engine.explain import parameters, signal_words, weight_words, what_if, why_not_in
+from memtui.engine.explain import (
+    parameters,
+    read_receipt,
+    receipt,
+    replay,
+    signal_words,
+    weight_words,
+    what_if,
+    why_not_in,
+)
 from memtui.engine.explain.knobs import knobs_of
 from memtui.engine.recall.confidence import WEIGHTS as WEIGHTS_FILE
 from memtui.engine.recall.confidence import judgement, most
 from memtui.engine.recall.recipes.memtui.knobs import idle
 from memtui.engine.recall.recipes.memtui.settings import GIVEN, OwnSettings, SignalWeights, fitted
-from memtui.engine.recall.recipes.memtui.signals import SIGNALS
+from memtui.engine.recall.recipes.memtui.signals import RETIRED, SIGNALS
 from memtui.engine.recall.recipes.memtui.weights import WEIGHTS, Weight
 from memtui.tui.screens.recall.view import sections
 from memtui.tui.trace.rule_text import formula
@@ -100,13 +110,31 @@ def test_every_signal_is_everywhere(demo: Engine) -> None:
     knobs = {knob.path for knob in knobs_of("memtui")}
     shown = {parameter.knob.path for parameter in parameters(trace)}
     ran = {record.name: record.outcome.inputs for record in trace.records}
-    assert set(signal_words()) == {signal.name for signal in SIGNALS} == set(SignalWeights.model_fields)
+    assert set(signal_words()) - set(RETIRED) == {s.name for s in SIGNALS} == set(SignalWeights.model_fields)
     for signal in SIGNALS:
         path = f"memtui.signals.{signal.key}"
         assert path in knobs
         assert path in shown
         assert {signal.name, f"{signal.name}_weight"} <= set(ran[signal.stage])
         assert signal.said in formula(signal.stage, 0.0, {signal.name: 1.0, f"{signal.name}_weight": 0.5})
+
+
+def test_a_receipt_of_retired_signals_opens_is_told_and_is_asked_again(demo: Engine) -> None:
+    trace = demo.recall(RecallRequest("When did we move the port of the bastion?", recipe="memtui", limit=3))
+    document = json.loads(json.dumps(receipt(demo, trace)))
+    for part in ("trace", "request"):
+        document[part]["config"]["memtui"]["signals"] |= {to_camel(name): -0.25 for name in RETIRED}
+    for candidate in document["trace"]["candidates"]:
+        for step in candidate["steps"]:
+            if step["stage"] == "kind":
+                step["inputs"] |= {"question": 1.0, "question_weight": -0.25}
+    old = read_receipt(json.dumps(document))
+    step = next(step for step in old.candidates[0].steps if step.stage == "kind")
+    assert "- .25 is a question" in formula("kind", 0.0, step.inputs)
+    again = replay(demo, old)
+    assert again.trace is not None
+    assert again.trace.proof.recomputed
+    assert "memtui.signals.question has no effect" in " ".join(again.trace.findings)
 
 
 @pytest.mark.parametrize("name", [signal.name for signal in SIGNALS])

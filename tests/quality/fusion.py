@@ -120,7 +120,7 @@ SHARPNESS = 8.0
 
 CANDIDATES: Mapping[str, tuple[str, ...]] = {
     "dialogue": tuple(signal.name for signal in SIGNALS),
-    "notes": ("words_before", "first_of_session", "last_of_session", "numbers", "times"),
+    "notes": ("words_before", "last_of_session", "numbers", "times"),
 }
 """Signals that are tried in each profile. Tried before and dropped: length, four words or fewer, first person,
 capitals, literal words, best and worst word, the same of the memory after."""

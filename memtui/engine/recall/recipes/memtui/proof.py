@@ -192,8 +192,8 @@ class MemtuiStepRules:
         previous = i.get("previous")
         if previous is None and (i["words_before"] or i["asked_before"]):
             return "there is no memory before"
-        if previous is not None and i["first_of_session"]:
-            return f"{previous} is before it"
+        if (previous is None or i.get("next") is not None) and i["last_of_session"]:
+            return "it does not end its session"
         if previous in self.rows and i["asked_before"]:
             other = self.rows[previous]
             if _said_by(other) == _said_by(row) or other.text.rstrip()[-1:] not in _MARKS:
@@ -205,13 +205,6 @@ class MemtuiStepRules:
         score = math.log(1 + hit.score) / math.log(1 + top) if hit is not None and top > 0 else 0.0
         seen = previous in self.rows and i["words_before"] == 0  # may be hidden from this recall
         return "" if seen or abs(score - i["words_before"]) <= CLOSE else f"the memory before has {score}"
-
-    def kind(self, row: CandidateRow, step: Step) -> str:
-        """What the text shows."""
-        said = row.text.removeprefix(f"{_said_by(row)}:") if _said_by(row) else row.text
-        return (
-            "" if bool(step.inputs["question"]) == any(mark in said for mark in _MARKS) else "whether it asks"
-        )
 
     def recency(self, row: CandidateRow, step: Step) -> str:
         """The age counts from the newest memory."""
@@ -260,6 +253,5 @@ _CHECKS: dict[str, Callable[[MemtuiStepRules, CandidateRow, Step], str]] = {
     "speaker": MemtuiStepRules.speaker,
     "date": MemtuiStepRules.date,
     "neighbours": MemtuiStepRules.neighbours,
-    "kind": MemtuiStepRules.kind,
     "recency": MemtuiStepRules.recency,
 }

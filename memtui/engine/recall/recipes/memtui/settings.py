@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, create_model
+from pydantic.alias_generators import to_camel
 
 from memtui.engine.core.errors import ConfigError, EmbeddingError
 from memtui.engine.recall.recipes.memtui.scripts import NOTHING, Coverage, HasVocabulary, coverage
-from memtui.engine.recall.recipes.memtui.signals import SIGNALS
+from memtui.engine.recall.recipes.memtui.signals import RETIRED, SIGNALS
 from memtui.engine.recall.recipes.pro.settings import SettingsBlock, resolve_block
 
 BLOCK = "memtui"
@@ -199,7 +200,8 @@ def resolve_own(
         for key in ("retrieval", "decay")
         if config.get(key)
     )
-    given = config.get(BLOCK, {})
+    given, retired = _without_retired(config.get(BLOCK, {}))
+    findings += retired
     wanted = given.get("profile") if isinstance(given, Mapping) else None
     chosen: Profile = wanted if wanted in ("dialogue", "notes") else profile
     asked, met = covered_by_model(question), covered_by_model(found)
@@ -213,6 +215,21 @@ def resolve_own(
     settings = settings.model_copy(update={"profile": chosen})
     of = "question's words" if covered is asked else "words that the keywords find"
     return settings, (*findings, *_gate(covered, settings, of, read))
+
+
+def _without_retired(given: Any) -> tuple[Any, tuple[str, ...]]:
+    """The block without the signals that count no more, and what to say of those that had a weight."""
+    weights = given.get("signals") if isinstance(given, Mapping) else None
+    if not isinstance(weights, Mapping):
+        return given, ()
+    gone = {to_camel(name) for name in RETIRED}
+    findings = tuple(
+        f"{BLOCK}.signals.{key} has no effect: that signal was taken out, it did not help on others' dialogues."
+        for key, weight in weights.items()
+        if key in gone and weight
+    )
+    kept = {key: weight for key, weight in weights.items() if key not in gone}
+    return {**given, "signals": kept}, findings
 
 
 def _gate(covered: Coverage, settings: OwnSettings, of: str, read: Coverage | None) -> tuple[str, ...]:

@@ -75,12 +75,6 @@ _TIME = re.compile(
     re.IGNORECASE,
 )
 
-_OPENER = re.compile(
-    r"^\W*(?:hey+|hi|hello|(?:ha){2,}\w*|wow|oh+|thanks?|congrat\w*|yes|yeah|no|nice|great|cool|lol|omg|aww+|good"
-    r"|that)\b",
-    re.IGNORECASE,
-)
-
 _ASKS_NUMBER = re.compile(r"\bhow (?:many|much|old|long|often|far|big|tall|high)\b", re.IGNORECASE)
 
 _ASKS_TIME = re.compile(r"\b(?:when|how long|which (?:day|month|year|date))\b", re.IGNORECASE)
@@ -148,8 +142,8 @@ def _asked_before(given: SignalSources) -> Floats:
     )
 
 
-def _at_end(given: SignalSources, end: int) -> Floats:
-    return _flags(any(ids) and ids[end] is None for ids in given.around)
+def _ends_session(given: SignalSources) -> Floats:
+    return _flags(before is not None and after is None for before, after in given.around)
 
 
 def _of_text(name: str, holds: Callable[[CandidateRow], bool]) -> Callable[[SignalSources], Floats]:
@@ -185,10 +179,6 @@ def _holds_time(row: CandidateRow) -> bool:
     return bool(_TIME.search(spoken(row)[1]))
 
 
-def _opens(row: CandidateRow) -> bool:
-    return bool(_OPENER.search(spoken(row)[1]))
-
-
 def spoken(row: CandidateRow) -> tuple[str, str]:
     """Who said a memory, empty where that is not known; and what was said, without who said it."""
     told: tuple[str, str] = row.once("spoken", _spoken)
@@ -217,25 +207,11 @@ SIGNALS = (
         _asked_before,
     ),
     Signal(
-        "first_of_session",
-        "neighbours",
-        "begins its session",
-        "for what begins its session",
-        lambda given: _at_end(given, 0),
-    ),
-    Signal(
         "last_of_session",
         "neighbours",
         "ends its session",
         "for what ends its session",
-        lambda given: _at_end(given, 1),
-    ),
-    Signal(
-        "question",
-        "kind",
-        "is a question",
-        "for what asks a question itself",
-        _of_text("question", holds_question),
+        _ends_session,
     ),
     Signal(
         "numbers",
@@ -253,17 +229,18 @@ SIGNALS = (
         _of_text("time", _holds_time),
         asked="asks_time",
     ),
-    Signal(
-        "opener",
-        "kind",
-        "opens with a greeting",
-        "for what opens with a greeting or an exclamation",
-        _of_text("opener", _opens),
-    ),
 )
 """Every plain signal; a weight below 0 takes away."""
 
+RETIRED: Mapping[str, str] = {
+    "first_of_session": "begins its session",
+    "question": "is a question",
+    "opener": "opens with a greeting",
+}
+"""Signals that counted once, by name, with what they said of a memory: settings that name them are read and have no
+effect, saved receipts still tell them. They were manners of our own dialogues, see `weights.toml`."""
+
 
 def signal_words() -> Mapping[str, str]:
-    """What each plain signal of the recipe `memtui` says of a memory, by its name in a trace."""
-    return {signal.name: signal.said for signal in SIGNALS}
+    """What each plain signal of the recipe `memtui` says of a memory, by its name in a trace; also of old traces."""
+    return {**RETIRED, **{signal.name: signal.said for signal in SIGNALS}}
