@@ -78,8 +78,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--print-config",
         metavar="HOST",
-        help="print the configuration to paste: claude, codex, cursor, vscode or openclaw; "
-        "with --http for a running server",
+        help="print the configuration to paste: claude, codex, cursor, vscode, openclaw, claude-desktop, opencode, "
+        "gemini, qwen, copilot, cline or continue; with --http for a running server",
     )
 
 

@@ -8,7 +8,20 @@ from collections.abc import Sequence
 
 from memtui.engine.core.errors import UsageError
 
-HOSTS = ("claude", "codex", "cursor", "vscode", "openclaw")
+HOSTS = (
+    "claude",
+    "codex",
+    "cursor",
+    "vscode",
+    "openclaw",
+    "claude-desktop",
+    "opencode",
+    "gemini",
+    "qwen",
+    "copilot",
+    "cline",
+    "continue",
+)
 
 WHERE = {
     "claude": "in .mcp.json of the project, or under mcpServers in ~/.claude.json",
@@ -16,7 +29,17 @@ WHERE = {
     "cursor": "in .cursor/mcp.json",
     "vscode": "in .vscode/mcp.json",
     "openclaw": "in openclaw.json",
+    "claude-desktop": "in claude_desktop_config.json",
+    "opencode": "in ~/.config/opencode/opencode.json",
+    "gemini": "in ~/.gemini/settings.json",
+    "qwen": "in ~/.qwen/settings.json",
+    "copilot": "in ~/.copilot/mcp-config.json",
+    "cline": "in cline_mcp_settings.json",
+    "continue": "in ~/.continue/config.yaml",
 }
+
+START_S = 60
+"""Seconds that a host waits for the server, where its own limit is shorter on a busy machine."""
 
 
 TOKEN = "MEMTUI_TOKEN"
@@ -48,6 +71,11 @@ def host_config_http(host: str, url: str, *, token: bool) -> str:
         return json.dumps({"mcp": {"servers": {"memtui": server}}}, indent=2)
     if host == "cursor":
         return json.dumps({"mcpServers": {"memtui": entry(f"${{env:{TOKEN}}}")}}, indent=2)
+    if host != "claude":
+        raise UsageError(
+            f"What {host} needs for a server over HTTP is not known.",
+            fix="Leave --http out: it starts the server itself.",
+        )
     return json.dumps({"mcpServers": {"memtui": entry(f"${{{TOKEN}}}", type="http")}}, indent=2)
 
 
@@ -56,7 +84,23 @@ def host_config(host: str, command: str, arguments: Sequence[str]) -> str:
     entry = {"command": command, "args": list(arguments)}
     if host == "codex":
         quoted = ", ".join(json.dumps(each) for each in arguments)
-        return f"[mcp_servers.memtui]\ncommand = {json.dumps(command)}\nargs = [{quoted}]"
+        lines = ["[mcp_servers.memtui]", f"command = {json.dumps(command)}", f"args = [{quoted}]"]
+        return "\n".join([*lines, f"startup_timeout_sec = {START_S}", "required = true"])
+    if host == "opencode":
+        local = {
+            "type": "local",
+            "command": [command, *arguments],
+            "enabled": True,
+            "timeout": START_S * 1000,
+        }
+        return json.dumps({"mcp": {"memtui": local}}, indent=2)
+    if host == "continue":
+        listed = "\n".join(f"      - {json.dumps(each)}" for each in arguments)
+        return f"mcpServers:\n  - name: memtui\n    command: {json.dumps(command)}\n    args:\n{listed}"
+    if host == "copilot":
+        return json.dumps({"mcpServers": {"memtui": {"type": "local", **entry, "tools": ["*"]}}}, indent=2)
+    if host == "cline":
+        return json.dumps({"mcpServers": {"memtui": {**entry, "timeout": START_S}}}, indent=2)
     if host == "vscode":
         return json.dumps({"servers": {"memtui": {"type": "stdio", **entry}}}, indent=2)
     if host == "openclaw":
