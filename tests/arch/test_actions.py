@@ -49,6 +49,7 @@ def test_a_row_says_nothing_that_nobody_reads() -> None:
         "call",
         "writes",
         "bulk",
+        "removes",
     }
     places = {"title", "inside", "needs", "on", "by"}
     assert {id: set(row) - fields for id, row in data["actions"].items() if set(row) - fields} == {}

@@ -32,6 +32,8 @@ class Action:
     """Its place in the key bar while memories are marked, 1 first; 0: it is not there then."""
     writes: bool = False
     """It ends, by way of a preview, in a change of the store or of the agent's configuration."""
+    removes: bool = False
+    """It takes something away: the palette finds it only by words that say so."""
     call: str = ""
     """What is called in place of the name: "begin('import')"."""
 

@@ -223,7 +223,9 @@ def _begun(typed: Sequence[str], scopes: Sequence[str]) -> list[Intent]:
             if lowered[: len(parts)] == parts and len(parts) > best:
                 best, said = len(parts), verb
         if best and (intent := _intent(name, list(typed[best:]), scopes, said)) is not None:
-            common = name in _OF_COMMANDS or (name in _REMOVING and said.split()[0] not in _FORGETTING)
+            common = name in _OF_COMMANDS or (
+                name in REMOVING_SENTENCES and said.split()[0] not in _FORGETTING
+            )
             found.append((best, replace(intent, doubted=common)))
     return [intent for _, intent in sorted(found, key=lambda pair: -pair[0])]
 
@@ -252,7 +254,7 @@ def _verb_later(typed: Sequence[str], scopes: Sequence[str]) -> list[Intent]:
                     continue
                 if each.name == "change" and not each.value:
                     continue  # "the last change", "on the move": no field is set
-                if each.name in _REMOVING and not _at_the_end(typed[at].casefold(), after):
+                if each.name in REMOVING_SENTENCES and not _at_the_end(typed[at].casefold(), after):
                     continue
                 return [replace(each, doubted=True)]
     return []
@@ -397,7 +399,7 @@ def _intent(name: str, rest: list[str], scopes: Sequence[str], verb: str) -> Int
         told = at + 1 < len(rest) and rest[at + 1].casefold() in _WHAT_FOLLOWS
         condition, words = (condition, words[1:]) if told else ("", words)
     words = [word.strip('"') for word in words]
-    if condition == "duplicate" and name in _REMOVING:
+    if condition == "duplicate" and name in REMOVING_SENTENCES:
         # Every copy is one, also the one that should stay: what is meant is to keep one of each.
         return Intent("merge", SENTENCES["merge"]["label"], tuple(words), scope, days)
     return Intent(
@@ -421,7 +423,7 @@ def _condition(name: str, words: Sequence[str]) -> str:
     return named if name != "find" or low not in _IN_TEXTS else ""
 
 
-_REMOVING = ("forget", "every-trace", "person", "archive", "clean")
+REMOVING_SENTENCES = ("forget", "every-trace", "person", "archive", "clean")
 
 _FORGETTING = ("forget", "delete", "remove", "erase", "archive")
 """Verbs of theirs that are hardly ever another word: "drop" and "wipe" stand in texts."""

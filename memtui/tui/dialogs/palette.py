@@ -23,12 +23,13 @@ from memtui.patches.textual_painting import QuickModal
 from memtui.tui.actions.dispatch import KeymapApp, no_store
 from memtui.tui.actions.table import bindings
 from memtui.tui.calls import EngineCalls
-from memtui.tui.dialogs.palette_entry import PREFIXES, PaletteEntry, Ranked, partly, rank, split
+from memtui.tui.dialogs.palette_entry import PREFIXES, PaletteEntry, Ranked, content, rank, split
 from memtui.tui.dialogs.palette_sources import (
     count_of,
     entries_for,
     intent_entries,
     memory_entry,
+    needs_memories,
     nothing_else,
     search,
 )
@@ -144,6 +145,11 @@ class PaletteList(Widget):
         return line.stylize_before(f"bold {style} on $cursor" if here else style).stylize(
             Style.from_meta({"row": index})
         )
+
+
+def _sure(rows: Ranked) -> bool:
+    """Whether something is meant by the words without doubt: the first row is no guess, and not only some of them."""
+    return bool(rows) and not rows[0][0].guessed and not rows[0][0].partly
 
 
 def shifted(text: str, offsets: tuple[int, ...], width: int) -> tuple[str, tuple[int, ...]]:
@@ -277,13 +283,14 @@ class Palette(QuickModal[None]):
             # about no memory, the words may be those of a command: "erase lifecycle delete"
             doubted = meant[0].guessed or not count
             meant[0] = replace(meant[0], about=f"{said}; {meant[0].about}", guessed=doubted)
+            if not count and needs_memories(self._below, words):
+                meant = meant[1:]
         app = self.app
         recent = app.performed if isinstance(app, KeymapApp) else ()
         rows: Ranked = rank([*meant, *self._entries, *found], query, recent)
-        if words and not group and not self._looking and all(entry.guessed for entry, _ in rows):
+        if content(words) and not group and not self._looking and not _sure(rows):
             rows = [
                 *rows,
-                *partly(self._entries, words),
                 *((each, ()) for each in nothing_else(self._below, words)),
             ]
         shown = {MEMORIES: self._total if words == self._found_for else len(found)} if found else {}

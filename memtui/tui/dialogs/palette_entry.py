@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal, get_args
 
-from textual.fuzzy import FuzzySearch
+from memtui.tui.dialogs.palette_words import EXACT, FILLERS, REMOVING, SLIP, STEM, SYNONYM, WORD, met_by
 
 MOST = 200
 """Rows that are ranked and drawn; typing one more letter is quicker than scrolling further."""
 
 LONGEST = 80
-"""Fuzzy matching may take seconds on a long name."""
+"""Letters of a name that are looked at."""
 
 
 Group = Literal[
@@ -70,6 +71,12 @@ class PaletteEntry:
     """Where it is done, when that is not here: by these words it is found too."""
     here: int = 0
     """Its place in the key bar of the screen below; 0 when it is not one of its keys."""
+    near: int = 0
+    """How near what it acts on is: 5 on the list of memories, less for a screen that must be opened first."""
+    removes: bool = False
+    """Whether it takes something away: it is found only by words that say so."""
+    partly: bool = False
+    """Whether it has only some of the words."""
     guessed: bool = False
     """Whether the words may mean something else: a command that has all of them comes first."""
 
@@ -90,92 +97,133 @@ def split(query: str) -> tuple[str, str]:
 HERE_ROWS = 5
 """Of the keys of the screen below, and of what was done last, before anything is typed."""
 
-STRONG = 60
-"""A word that matches like this is one of the name or of its other words, not of what it is about."""
 
-_IGNORED = frozenset(
-    ("the", "a", "an", "to", "of", "in", "on", "my", "for", "and", "with", "memory", "memories")
-)
-_SAYING_LITTLE = _IGNORED | {
-    "what",
-    "which",
-    "this",
-    "that",
-    "how",
-    "who",
-    "use",
-    "from",
-    "week",
-    "all",
-    "are",
-    "is",
-    "does",
-    "did",
-    "do",
-    "can",
-    "i",
-    "me",
-    "store",
-    "today",
-    "now",
-}
-_WORD = re.compile(r"\w+")
+def content(query: str) -> list[str]:
+    """The words of a query that say what is meant: without what says nothing, lower case."""
+    return [word for word in WORD.findall(query.casefold()) if word not in FILLERS]
 
 
 def rank(entries: Sequence[PaletteEntry], query: str, recent: Sequence[str] = ()) -> Ranked:
-    """The entries that match, under their headings in a fixed order and best first.
+    """The entries that match, best first: those with all of the words, then those with most of what the words say.
 
-    A heading under which only descriptions match comes after those with names that do; what cannot be taken after
-    those, and themes last of all: only by their own words, so that none is put on by a near match. Without a query,
-    what the keys of the screen do comes first, then `recent`, ids of what was done last.
+    A sentence about memories that are there stands first unless a command has all of its words; memories come after
+    what they are looked for beside; themes last, and only by their own words. What takes something away is there only
+    for words that say so, exactly. Words that say nothing match nothing. Without a query, what the keys of the screen
+    do comes first, then `recent`, ids of what was done last.
     """
     group, words = split(query)
     pool = [entry for entry in entries if not group or entry.group == group]
     if not words:
         return [(entry, ()) for entry in _offered(pool, recent if not group else ())[:MOST]]
-    wanted = words.casefold().split()
-    wanted = [word for word in wanted if word not in _IGNORED] or wanted
-    scored = [(entry, found) for entry in pool if (found := _match(entry, wanted)) is not None]
-    telling = [word for word in wanted if word not in _SAYING_LITTLE]
-    if not scored and 0 < len(telling) < len(wanted):  # "what fades this week", "is the store healthy"
-        scored = [(entry, found) for entry in pool if (found := _match(entry, telling)) is not None]
-    if not scored:
-        scored = [(entry, found) for entry in pool if (found := _near(entry, words)) is not None]
-    strong = {entry.group for entry, (_, weakest, _) in scored if weakest >= STRONG and not entry.disabled}
-
-    def key(item: tuple[PaletteEntry, tuple[float, float, tuple[int, ...]]]) -> tuple[object, ...]:
-        entry, (score, _, _) = item
-        last = 2 if entry.group == "THEMES" else 1 if entry.disabled else 0
-        doubted = entry.guessed and "COMMANDS" in strong
-        return (last, doubted, entry.group not in strong, ORDER.index(entry.group), -score)
-
-    return [(entry, offsets) for entry, (_, _, offsets) in sorted(scored, key=key)[:MOST]]
-
-
-FEW = 8
-
-TAKING_AWAY = ("D", "X")
-"""The letters of what removes: it is never offered for words that it does not have."""
-
-_VERY = 66
-"""A word that matches like this stands in the name or among the other words, from its first letter."""
-
-
-def partly(entries: Sequence[PaletteEntry], words: str) -> Ranked:
-    """The commands that have some of several words, those with most of them first; for words that nothing has."""
-    wanted = [word for word in words.casefold().split() if len(word) > 2 and word not in _SAYING_LITTLE]
-    found: list[tuple[int, float, PaletteEntry, tuple[int, ...]]] = []
-    for entry in entries if len(words.split()) > 1 else ():
-        if entry.group != "COMMANDS" or entry.disabled or entry.key in TAKING_AWAY:
+    lowered = [word.casefold() for word in WORD.findall(words)]
+    wanted = content(words) or (lowered if group else [])
+    told = any(word in REMOVING for word in lowered)
+    vocabulary: dict[str, int] = {}
+    for entry in pool:
+        for word in {
+            *_words(entry.name[:LONGEST]),
+            *_words(entry.also),
+            *_words(entry.about),
+            *_words(entry.place),
+        }:
+            vocabulary[word] = vocabulary.get(word, 0) + 1
+    met = [met_by(word, vocabulary) for word in wanted]
+    weights = [_weight(found, vocabulary, len(pool)) for found in met]
+    plain = " ".join(lowered)
+    mended = " ".join(_mended(word, vocabulary) for word in lowered)
+    scored: list[tuple[tuple[float, ...], PaletteEntry, float]] = []
+    for entry in pool:
+        if entry.group in ("MEMORIES", "INTENT"):
+            if wanted:
+                scored.append(((-1.0,), entry, 0.0))
             continue
-        matches = [
-            each for word in wanted if (each := _match(entry, [word])) is not None and each[1] >= _VERY
-        ]
-        if matches:
-            met, where = sum(each[0] for each in matches), {at for each in matches for at in each[2]}
-            found.append((len(matches), met, entry, tuple(sorted(where))))
-    found.sort(key=lambda each: (-each[0], -each[1]))
-    return [(entry, offsets) for _, _, entry, offsets in found[:FEW]]
+        share, whole, certain = _met(entry, plain, mended, met, weights)
+        if share <= 0 or (entry.removes and not (told and certain)):
+            continue
+        if not whole and (share < LEAST or not certain or entry.group in ("THEMES", "TOPICS")):
+            continue
+        last = 3 if entry.group == "THEMES" else 1 if not whole else 0
+        scored.append(
+            ((last, bool(entry.disabled), -share), entry if whole else replace(entry, partly=True), share)
+        )
+    doubted = any(key[0] == 0 and share >= SURE for key, _, share in scored)
+
+    def place(item: tuple[tuple[float, ...], PaletteEntry, float]) -> tuple[float, ...]:
+        key, entry, _ = item
+        if entry.group == "INTENT":
+            return (0.5 if doubted or entry.guessed else -1,)
+        if entry.group == "MEMORIES":
+            return (2,)
+        return key
+
+    if not scored and group == "SCOPES":  # ":q", ":sort": as vim and k9s have their commands
+        return rank(entries, words, recent)
+    ordered = [entry for _, entry, _ in sorted(scored, key=place)][:MOST]
+    return [(entry, match_offsets(entry.name[:LONGEST], wanted or lowered)) for entry in ordered]
+
+
+LEAST = 0.4
+"""So much of what the words say a command has to have, where none has all of them."""
+
+SURE = 0.8
+"""A command that meets the words like this is what they mean, though a sentence could be read in them."""
+
+
+def _mended(word: str, vocabulary: dict[str, int]) -> str:
+    """The word that was meant by one that nothing has: that of a slip of the keys, the commonest of several."""
+    found = (
+        met_by(word, vocabulary) if word not in vocabulary and len(word) > 3 and word not in FILLERS else {}
+    )
+    slips = [meant for meant, value in found.items() if value == SLIP]
+    return max(slips, key=lambda meant: vocabulary[meant]) if slips and max(found.values()) == SLIP else word
+
+
+def _weight(found: dict[str, float], vocabulary: dict[str, int], entries: int) -> float:
+    """How telling a word is: the fewer entries have it, the more; one that none has counts most."""
+    having = sum(vocabulary[word] for word, value in found.items() if value >= SYNONYM)
+    return 0.4 + math.log((entries + 2) / (having + 1)) / math.log(entries + 2)
+
+
+def _met(
+    entry: PaletteEntry,
+    plain: str,
+    mended: str,
+    met: Sequence[dict[str, float]],
+    weights: Sequence[float],
+) -> tuple[float, bool, bool]:
+    """How well an entry is met, whether by every word, and whether by the words themselves, not by a slip."""
+    name, also = _words(entry.name[:LONGEST]), _words(entry.also) if entry.group != "THEMES" else ()
+    phrases = (" ".join(name), *(" ".join(_words(phrase)) for phrase in entry.also.split(",")))
+    nearness = 0.02 * entry.near - 0.004 * len(name)
+    if plain in phrases[1:] or (plain == phrases[0] and (len(name) > 1 or entry.near > 3)):
+        return 1.3 + nearness + (0.1 if plain == phrases[0] else 0.0), True, True
+    if mended in phrases[1:]:
+        return 1.2 + nearness, True, False
+    if not met:
+        return 0.0, False, False
+    about, place = (_words(entry.about), _words(entry.place)) if entry.group != "THEMES" else ((), ())
+    total = whole = 0.0
+    certain, every, own = True, True, len(met) > 1
+    for found, weight in zip(met, weights, strict=True):
+        best = max(
+            max((found.get(word, 0.0) for word in name), default=0.0),
+            0.93 * max((found.get(word, 0.0) for word in also), default=0.0),
+            0.86 * max((found.get(word, 0.0) for word in place), default=0.0),
+            0.45 * max((found.get(word, 0.0) for word in about), default=0.0),
+        )
+        whole += weight
+        total += weight * best
+        every = every and best > 0.3
+        own = own and any(found.get(word) == EXACT for word in (*name, *also, *place))
+        if 0.0 < best <= SLIP:
+            slips = (found.get(word, 0.0) for word in (*name, *also, *about, *place))
+            certain = certain and not any(SLIP * SYNONYM <= value <= SLIP for value in slips)
+    share = total / whole
+    if share <= 0:
+        return 0.0, False, False
+    leading = 0.03 if met and name and met[0].get(name[0], 0.0) >= STEM else 0.0
+    covered = sum(any(found.get(word, 0.0) >= SYNONYM for found in met) for word in name) / max(1, len(name))
+    return share + nearness + leading + 0.05 * covered + (0.25 if own else 0.0), every, certain
 
 
 def _offered(pool: Sequence[PaletteEntry], recent: Sequence[str]) -> list[PaletteEntry]:
@@ -193,45 +241,9 @@ def _offered(pool: Sequence[PaletteEntry], recent: Sequence[str]) -> list[Palett
     ]
 
 
-def _match(entry: PaletteEntry, wanted: Sequence[str]) -> tuple[float, float, tuple[int, ...]] | None:
-    """How well every word is met, how well the worst of them, and where in the name; None when one is not."""
-    if entry.group in ("MEMORIES", "INTENT"):
-        return 1000.0, 1000.0, match_offsets(entry.name, wanted)
-    name = entry.name[:LONGEST].casefold()
-    beside = entry.group != "THEMES"
-    its, place = _words(name), _words(entry.place)
-    also, about = (_words(entry.also), _words(entry.about)) if beside else ((), ())
-    total, weakest = 0.0, 1000.0
-    for word in wanted:
-        met = max(
-            100 if word in its else 0,
-            80 if any(each.startswith(word) for each in its) else 0,
-            60 if len(word) > 2 and word in name else 0,
-            76 if word in also else 0,
-            66 if any(each.startswith(word) for each in also) else 0,
-            62 if word in place else 0,
-            40 if word in about else 0,
-            30 if any(each.startswith(word) for each in (*about, *place)) else 0,
-        )
-        if not met:
-            return None
-        total, weakest = total + met, min(weakest, met)
-    total += 12 if name.startswith(wanted[0]) else 0
-    total += 8 if entry.here else 4 if not entry.place else 0
-    return total - len(its), weakest, match_offsets(entry.name[:LONGEST], wanted)
-
-
 @lru_cache(8_192)
 def _words(text: str) -> tuple[str, ...]:
-    return tuple(_WORD.findall(text.casefold()))
-
-
-def _near(entry: PaletteEntry, words: str) -> tuple[float, float, tuple[int, ...]] | None:
-    """A name with the letters in this order, where nothing has the words."""
-    if entry.group == "THEMES" or entry.key in TAKING_AWAY:
-        return None
-    value, offsets = FuzzySearch().match(words, entry.name[:LONGEST])
-    return (value, STRONG, tuple(offsets)) if value > 0 else None
+    return tuple(WORD.findall(text.casefold()))
 
 
 def match_offsets(text: str, wanted: Sequence[str]) -> tuple[int, ...]:

@@ -21,7 +21,7 @@ from memtui.tui.actions.data import SENTENCES
 from memtui.tui.actions.dispatch import PERFORM, KeymapApp, no_store, refusal
 from memtui.tui.actions.table import bindings
 from memtui.tui.calls import Report, Work
-from memtui.tui.dialogs.intents import Intent, examples, in_singular, understood
+from memtui.tui.dialogs.intents import REMOVING_SENTENCES, Intent, examples, in_singular, understood
 from memtui.tui.dialogs.palette_entry import PaletteEntry
 from memtui.tui.host import host
 from memtui.tui.messages import AskImport, AskRecall, ShowEntry, ShowInBrowse, ShowMemory, ShowReach
@@ -46,7 +46,44 @@ def entries_for(screen: Screen[object]) -> list[PaletteEntry]:
         entries += _scopes(screen)
     if not any(entry.group == "VIEWS" for entry in own):
         entries += _views(screen)
-    return [*entries, *_topics(screen), *_themes(screen)]
+    return [*entries, *_orders(screen), *_topics(screen), *_themes(screen)]
+
+
+_ORDER_WORDS = {
+    "timestamp": ("oldest first", "age date time oldest earliest, oldest first"),
+    "-timestamp": (
+        "newest first",
+        "age date time newest latest recent, newest first, order by date, sort by date",
+    ),
+    "-importance": ("importance", "important most highest, most important first"),
+    "-access": ("times used", "used popular frequent"),
+}
+"""Orders of the list under the words that people have for them; of the others, their names do."""
+
+
+def _orders(screen: Screen[object]) -> list[PaletteEntry]:
+    """The orders of the list in Browse, each to be chosen from everywhere."""
+    from memtui.tui.screens.browse.state import FALLING, sorts_of
+
+    shut = "" if host(screen).session.open else no_store(screen)
+    keys = [
+        (f"-{key}" if key in FALLING else key, name)
+        for key, name, _, _ in sorts_of(host(screen).session.info)
+    ]
+    return [
+        PaletteEntry(
+            "COMMANDS",
+            f"Sort by {one_line(name)}" if key not in _ORDER_WORDS else f"Sort: {_ORDER_WORDS[key][0]}",
+            partial(_perform, screen, [f"browse.sort({key!r})"]),
+            "Browse",
+            disabled=shut,
+            copies="browse.sort",
+            also=_ORDER_WORDS.get(key, ("", ""))[1] + " order by",
+            place="Browse",
+            near=3,
+        )
+        for key, name in (("timestamp", "oldest first"), *keys)
+    ]
 
 
 def _commands(screen: Screen[object]) -> list[PaletteEntry]:
@@ -80,12 +117,25 @@ def _commands(screen: Screen[object]) -> list[PaletteEntry]:
                 key.cap,
                 disabled=disabled,
                 copies=key.id,
-                also=f"{key.also} {key.id.replace('.', ' ').replace('-', ' ')}",
+                also=f"{key.also}{_going(key)} {key.id.replace('.', ' ').replace('-', ' ')}",
                 place=where.title,
+                near=_NEAR.get(key.context, 0 if where.by or not where.on else 2),
+                removes=key.removes,
                 here=(key.bar or 99) if active is not None and key.context != "app" else 0,
             )
         )
     return found
+
+
+_NEAR = {"app": 5, "browse": 5, "list": 4, "home": 4, "recall": 4, "transfer": 4, "scopes": 3, "capture": 3}
+"""How near the things are that a section's keys act on: of two that a word means, the nearer one is meant."""
+
+
+def _going(key: Action) -> str:
+    """Phrases for going to a screen: "open capture", "go to health"."""
+    name = key.title.casefold()
+    said = ("open", "show", "view", "go to", "goto", "switch to")
+    return "".join(f", {verb} {name}" for verb in said) + "," if key.group == "GO" else ""
 
 
 def is_command(key: Action) -> bool:
@@ -121,7 +171,8 @@ def intent_entries(screen: Screen[object], text: str, *, singular: bool = False)
     meant = _meant(screen, text)[:2]
     if singular and meant:
         meant[0] = in_singular(meant[0]) or meant[0]
-    near = [] if meant else [each for nearest in examples(text) for each in _meant(screen, nearest)[:1]]
+    nearest = [] if meant else [each for example in examples(text) for each in _meant(screen, example)[:1]]
+    near = [each for each in nearest if each.name not in REMOVING_SENTENCES]
     return [
         PaletteEntry(
             "INTENT",
@@ -134,6 +185,12 @@ def intent_entries(screen: Screen[object], text: str, *, singular: bool = False)
         )
         for each in meant or near
     ]
+
+
+def needs_memories(screen: Screen[object], text: str) -> bool:
+    """Whether the words are a sentence only where memories have them: "show", "edit" and "change" are common words."""
+    meant = _meant(screen, text)[:1]
+    return bool(meant) and meant[0].name in ("find", "edit", "change", "nearest", "reach")
 
 
 def _meant(screen: Screen[object], text: str) -> list[Intent]:

@@ -58,7 +58,7 @@ from memtui.tui.screens.browse.state import (
     with_sort,
 )
 from memtui.tui.screens.browse.view import answer, copy_options, copy_text
-from memtui.tui.screens.mend.state import PARTS, Part
+from memtui.tui.screens.mend.state import Part
 from memtui.tui.session import Session
 from memtui.tui.widgets.layout_container import LayoutContainer
 from memtui.tui.widgets.panel import Panel
@@ -526,7 +526,10 @@ class BrowseScreen(BaseScreen):
     def action_views(self) -> None:
         self.saved_views.choose(self.wish.query)
 
-    def action_sort(self) -> None:
+    def action_sort(self, order: str = "") -> None:
+        if order:
+            self.want(with_sort(self.wish, order))
+            return
         options = [Option(*each) for each in sorts_of(self.session.info)]
 
         def take(key: str | None) -> None:
@@ -570,23 +573,13 @@ class BrowseScreen(BaseScreen):
         self.app.push_screen(MendScreen(part, choosing(query.filter, query.scopes)))
 
     def palette_entries(self) -> list[PaletteEntry]:
-        """Parts of Mend and scopes to go to, orders to choose."""
-
-        def sort(key: str) -> None:
-            self.want(sorted_by(self.wish, key))
+        """Saved views, and scopes to narrow the list to."""
 
         def narrow(scope: str | None) -> None:
             self.want(with_scopes(self.wish, (scope,)))
 
-        entries = [
-            PaletteEntry("COMMANDS", f"Sort by {one_line(name)}", partial(sort, key), hint)
-            for key, name, hint, _ in sorts_of(self.session.info)
-        ]
+        entries: list[PaletteEntry] = []
         if self.session.open:
-            entries += [
-                PaletteEntry("COMMANDS", f"Mend: {name}", partial(self.action_mend, part))
-                for part, name in PARTS
-            ]
             entries += self.saved_views.palette_entries()
         for scope, count in self.state.answer.scopes[:2_000] if self.state.answer is not None else ():
             entries.append(
