@@ -1,4 +1,4 @@
-"""What people type into the palette, and where it must land: words of k9s, lazygit, VS Code, psql, mail programs, slips.
+"""What people type into the palette, and where it must land: words of other programs, and slips.
 
 A target is the id of an action, or several that do the same; `sentence:NAME` is a sentence of the table of actions,
 `scope:NAME`, `topic:NAME` and `sort:KEY` are entries of these kinds.

@@ -378,7 +378,7 @@ def test_a_guess_stands_behind_a_command_that_has_all_of_the_words():
     guess = PaletteEntry("INTENT", "Archive lint notes", lambda: None, guessed=True)
     command = entry("Notes archive")
     assert [found.name for found, _ in rank([guess, command], "notes archive")] == [command.name, guess.name]
-    assert [found.name for found, _ in rank([guess, command], "lint notes archive")][0] == guess.name
+    assert rank([guess, command], "lint notes archive")[0][0].name == guess.name
 
 
 def test_no_command_that_takes_away_is_offered_for_words_that_it_does_not_have():
@@ -406,7 +406,9 @@ async def test_a_command_that_begins_like_a_search_is_not_taken_for_one(keyword_
         app.screen.query_one(Input).value = ""
         await type_text(pilot, "show lifecycle gallery")
         await settle(pilot)
-        assert app.screen.query_one(PaletteList).rows[0][0].group == "INTENT"
+        assert (
+            app.screen.query_one(PaletteList).rows[0][0].group != "INTENT"
+        )  # about no memory: "show" is no sentence then
 
 
 @pytest.mark.parametrize("typed", ["delete all", "delete everything", "wipe all"])

@@ -128,9 +128,9 @@ redo reapply repeat again
 copy yank clipboard y
 quit exit leave bye logout terminate
 help manual docs documentation guide man faq howto support
-key keys keybinding keybindings binding bindings hotkey hotkeys shortcut shortcuts keymap keyboard cheatsheet cheat accelerators
+key keys keybinding keybindings binding bindings hotkey hotkeys shortcut shortcuts keymap keyboard cheatsheet cheat
 theme themes colour color colours appearance scheme skin dark light night day palette style look contrast
-settings setting preferences prefs options option configuration config configure configs customise setup properties knobs
+settings setting preferences prefs options option configuration config configure customise setup properties knobs
 history log past earlier previous recent
 journal changelog changes activity history commits
 version versions snapshot snapshots checkpoint checkpoints revision revisions travel pitr timetravel
@@ -149,7 +149,7 @@ export save download dump backup write extract
 embedding embeddings vector vectors reembed embed embedder
 model models llm
 migrate convert migration move transform
-health doctor diagnose diagnosis diagnostics check checkup problem problems issue issues broken wrong error errors warnings lint troubleshoot status verify validate repair sick fsck
+health doctor diagnose diagnosis diagnostics check checkup problem problems issue issues wrong lint troubleshoot
 fix repair autofix remedy heal solve mend resolve
 tutorial tour onboarding walkthrough introduction intro beginner learn lesson
 store database db folder directory dataset table path vault
@@ -203,7 +203,7 @@ mask redact hide censor anonymise
 lifecycle retention
 transfer etl
 """
-"""Words that mean much the same in a program like this, a group a line: those of k9s, lazygit, VS Code, psql, mail programs."""
+"""Words that mean much the same in a program like this, a group a line."""
 
 REMOVING = frozenset(
     [
