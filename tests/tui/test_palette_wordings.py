@@ -1,4 +1,4 @@
-"""The palette understands what people type: at least nine of ten wordings at the first hit, the same on every screen."""
+"""The palette understands what people type: nine of ten wordings at the first hit, alike on every screen."""
 
 from __future__ import annotations
 
