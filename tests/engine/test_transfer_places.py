@@ -70,6 +70,9 @@ def test_words_that_differ() -> None:
         ("same", " first"),
     )
     assert word_diff("", "x") == (("new", "x"),)
+    apart = "Ships on Android, first.", "Ana paints, in Uferweg, first."
+    assert word_diff(*apart) == (("gone", apart[0]), ("new", apart[1]))
+    assert word_diff("...", "..") == (("same", ".."), ("gone", "."))
     long = "word " * 5_000
     assert word_diff(long, long) == (("same", long),)
     assert [kind for kind, _ in word_diff(long, "x")] == ["gone", "new"]

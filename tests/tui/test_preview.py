@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from rich.cells import cell_len
 
 from memtui.engine.changes import AnswerChange, AnswerRow, ChangeSet, RecallEffect
 from memtui.engine.changes.change_set import Change
-from memtui.tui.dialogs.answer_effect_view import answer_lines, effect_lines, scopes_words, shares
+from memtui.tui.dialogs.answer_effect_view import BESIDE, answer_lines, effect_lines, scopes_words, shares
 from memtui.tui.dialogs.change_preview_view import change_lines, field_lines, plan_rows, value_words, would
-from memtui.tui.paint.difference import difference, one_side
+from memtui.tui.paint.difference import difference, one_side, own_words
 from memtui.tui.paint.glyphs import ASCII, UNICODE
 
 KEPT = "8014a48f-1d7c-57bc-bf83-0c8dc9cf7970"
@@ -229,3 +230,50 @@ def test_a_capture_that_only_adds_says_so() -> None:
     assert (
         would(ChangeSet("capture", "3 memories captured: 3 new", added, 1)) == "Would add 3 memories: 3 new"
     )
+
+
+TEXTS = ("word " * 40, "x" * 200, "漢字" * 60, "a " * 100, "short", "the port of the office is 2222 " * 6)
+
+
+@pytest.mark.parametrize("width", [BESIDE, BESIDE + 1, 78, 99, 118, 139])
+def test_the_two_sides_of_an_answer_begin_and_end_in_the_same_columns(width):
+    """Whatever is cut, wherever it is cut: places, scores and the right side stand under each other."""
+    rows = tuple(
+        AnswerRow(str(at), at, at, text, text, score_before=0.111, score_after=0.222)
+        for at, text in enumerate(TEXTS, 1)
+    )
+    reworded = AnswerRow("w", 7, 7, TEXTS[5], TEXTS[5] + "or 8443", score_before=0.111, score_after=0.222)
+    change = AnswerChange("q", False, (), (), (), rows=(*rows, reworded))
+    lines = [line.plain for line in answer_lines(change, width, UNICODE) if ".111" in line.plain]
+    assert len(lines) == len(TEXTS) + 1
+    for number in (".111", ".222"):
+        assert len({cell_len(line[: line.index(number)]) for line in lines}) == 1, "\n".join(lines)
+    assert all(cell_len(line) <= width for line in lines)
+
+
+def test_texts_that_have_nothing_in_common_are_shown_whole():
+    """Blanks, points and a stray word in common make no text a changed wording of another."""
+    before = "The jump host of the office answers on port 2222, as the wiki says."
+    after = "Ana paints boats in the harbour, and the kiln stands in Uferweg."
+    line = difference(before, after, UNICODE)
+    assert line.plain == f"{before} {after}"
+    gone, new = one_side(before, after, "gone", 200, UNICODE), one_side(before, after, "new", 200, UNICODE)
+    assert (gone.plain, new.plain) == (before, after)
+
+
+@pytest.mark.parametrize("side", ["gone", "new"])
+def test_a_mark_is_on_words_never_on_the_blank_before_them(side):
+    before, after = "deploy on monday", "deploy to the edge on monday morning"
+    texts = (before, after) if side == "new" else (after, before)
+    for glyphs in (UNICODE, ASCII):
+        line, first = own_words(*texts, side, glyphs)
+        marked = [line.plain[span.start : span.end] for span in line.spans if "delta" in str(span.style)]
+        assert marked
+        assert all(each == each.strip() for each in marked)
+        assert not line.plain[first].isspace()
+    for width in range(10, 30):
+        assert " " != one_side(*texts, side, width, UNICODE).plain.lstrip("…")[0]
+
+
+def test_a_text_that_begins_with_a_line_break_begins_with_its_words():
+    assert own_words("\n  port 2222", "\n  port 8443", "new", UNICODE)[0].plain == "port 8443"

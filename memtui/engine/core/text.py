@@ -112,15 +112,29 @@ MOST_WORDS = 2_000
 """Longer texts are compared as a whole: the time grows with the square."""
 
 
+LEAST_SHARED = 0.4
+"""Share of words that two texts have in common, in their order, before one is read as the other's wording."""
+
+
 def word_diff(before: str, after: str) -> tuple[Part, ...]:
-    """The parts of both texts in order; "gone" stands in `before` only, "new" in `after` only."""
+    """The parts of both texts in order; "gone" stands in `before` only, "new" in `after` only.
+
+    Texts that share too few words are two texts, not two wordings: each is one part. Blanks and punctuation are
+    no words here.
+    """
+    if before == after:
+        return (("same", before),) if before else ()
     a, b = _WORDS.findall(before), _WORDS.findall(after)
+    whole: tuple[Part, ...] = tuple(part for part in (("gone", before), ("new", after)) if part[1])
     if len(a) > MOST_WORDS or len(b) > MOST_WORDS:
-        if before == after:
-            return (("same", before),)
-        return tuple(part for part in (("gone", before), ("new", after)) if part[1])
+        return whole
+    steps = SequenceMatcher(None, a, b, autojunk=False).get_opcodes()
+    shared = sum(_is_word(each) for tag, start, end, _, _ in steps if tag == "equal" for each in a[start:end])
+    words = sum(map(_is_word, a)) + sum(map(_is_word, b))
+    if words and 2 * shared < LEAST_SHARED * words:
+        return whole
     parts: list[Part] = []
-    for tag, a0, a1, b0, b1 in SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
+    for tag, a0, a1, b0, b1 in steps:
         if tag == "equal":
             parts.append(("same", "".join(a[a0:a1])))
             continue
@@ -129,6 +143,10 @@ def word_diff(before: str, after: str) -> tuple[Part, ...]:
         if b1 > b0:
             parts.append(("new", "".join(b[b0:b1])))
     return tuple(parts)
+
+
+def _is_word(token: str) -> bool:
+    return token[0].isalnum() or token[0] == "_"
 
 
 # Moments as words for sentences: a UTC day, a span of days.

@@ -172,7 +172,7 @@ def answer_lines(change: AnswerChange, width: int, glyphs: Glyphs, kind: str = "
 def _beside(change: AnswerChange, width: int, glyphs: Glyphs) -> Iterator[Content]:
     """The answer before at the left, the one now at the right, with scores and what became of each place."""
     half = (width - 4 - _SIGN_CELLS - 2) // 2
-    room = half - _SCORE_CELLS - 2
+    room = half - _SCORE_CELLS - 3  # a blank before the score, two behind it
     old = {row.rank_before: row for row in change.rows if row.rank_before is not None}
     new = {row.rank_after: row for row in change.rows if row.rank_after is not None}
     yield Content.styled(f"    {'before':<{half}}{'now':<{half}}", "$dim")
