@@ -10,7 +10,7 @@ from pathlib import Path
 from memtui.cli.open_store import open_for
 from memtui.cli.output import print_json, print_text
 from memtui.cli.progress import shown
-from memtui.engine import Engine, UsageError, counted
+from memtui.engine import Engine, UsageError, counted, quoted
 from memtui.engine.token_vectors import MODEL_URL, build, fetch, look, remove, status
 from memtui.paths import cache_dir
 
@@ -118,7 +118,7 @@ def _fetch(args: argparse.Namespace) -> int:
         size = "size not known" if each.bytes is None else f"{each.bytes / 1e6:.1f} MB"
         print_text(f"{each.name}  {size}  from {each.host}")
     if args.yes:
-        print_text(f"in {folder}; next: memtui context build --model {folder}")
+        print_text(f"in {folder}; next: memtui context build --model {quoted(folder)}")
     else:
         print_text(f"nothing was fetched; --yes puts them into {folder}. No memory is sent anywhere.")
     return 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import shlex
 import sys
 from typing import TYPE_CHECKING
 
@@ -16,7 +15,7 @@ from memtui.cli.cluster_plan import (
 from memtui.cli.open_store import open_for
 from memtui.cli.output import print_json, print_text
 from memtui.cli.progress import shown
-from memtui.engine import counted
+from memtui.engine import counted, quoted
 from memtui.engine.health import duplicates_job, find_duplicates
 
 if TYPE_CHECKING:
@@ -59,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
         return take()
     made = job.plan(plan_folder(engine.info.uri, "duplicates"), parts=args.parts or "", workers=args.workers)
     across = " --across-scopes" if args.across_scopes else ""
-    asked = "".join(f" {shlex.quote(each)}" for each in args.filter)
+    asked = "".join(f" {quoted(each)}" for each in args.filter)
     return planned(
         args,
         made,

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from memtui.cli.output import print_json, print_text
-from memtui.engine import UsageError
+from memtui.engine import UsageError, quoted
 from memtui.paths import settings_file
 from memtui.settings import load_settings
 
@@ -38,5 +38,6 @@ def run(args: argparse.Namespace) -> int:
         print_json({"store": str(place), "dims": dims})
     else:
         print_text(f"made {place}: no memories yet, vectors of {dims} numbers")
-        print_text(f"fill it: memtui add TEXT --store {place}, or memtui import FILE --store {place}")
+        named = quoted(place)
+        print_text(f"fill it: memtui add TEXT --store {named}, or memtui import FILE --store {named}")
     return 0

@@ -22,6 +22,7 @@ from memtui.engine import (
     UsageError,
     counted,
     explain,
+    quoted,
     time_span,
     transfer,
 )
@@ -116,7 +117,7 @@ def _plan(engine: Engine, destination: Path | str, args: argparse.Namespace) -> 
         made,
         lambda: _make(engine, destination, args),
         schema="memtui.reembed.v1",
-        then=f"reembed --model {args.model}",
+        then=f"reembed --model {quoted(args.model)}",
     )
 
 
@@ -291,12 +292,12 @@ def _make(engine: Engine, destination: Path | str, args: argparse.Namespace) -> 
         document |= done.as_json()
         said = f"{counted(done.rows, 'memory', 'memories')} with {said}"
     if not args.switch:
-        place = f" --to {args.to}" if args.to else ""
-        how = f"memtui reembed --model {args.model}{place} --switch --yes"
+        place = f" --to {quoted(args.to)}" if args.to else ""
+        how = f"memtui reembed --model {quoted(args.model)}{place} --switch --yes"
         if isinstance(destination, str):  # nothing is renamed there
             how = f'uri = "{destination}" in [storage.NAME] of config.toml; to undo, set {engine.info.uri}'
         elif engine.is_remote:  # a table of another place is not put into that of the store
-            how = f"memtui --store {destination}"
+            how = f"memtui --store {quoted(destination)}"
         _tell(args, {**document, "switched": None}, f"{said}; use them with: {how}")
         return 0
     switched = another.switch(destination, confirmed=args.yes)

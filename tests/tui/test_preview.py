@@ -272,7 +272,7 @@ def test_a_mark_is_on_words_never_on_the_blank_before_them(side):
         assert all(each == each.strip() for each in marked)
         assert not line.plain[first].isspace()
     for width in range(10, 30):
-        assert " " != one_side(*texts, side, width, UNICODE).plain.lstrip("…")[0]
+        assert one_side(*texts, side, width, UNICODE).plain.lstrip("…")[0] != " "
 
 
 def test_a_text_that_begins_with_a_line_break_begins_with_its_words():

@@ -15,7 +15,7 @@ from memtui.engine.alive.index_facts import CoreIndex, CoreState
 from memtui.engine.alive.model import Cause, CauseEvidence, Note
 from memtui.engine.alive.place_rules import memory_files
 from memtui.engine.core.sqlite_file import column_names, open_unchanged
-from memtui.engine.core.text import counted, one_line
+from memtui.engine.core.text import counted, one_line, quoted
 from memtui.engine.discovery.agents import AgentPlace, search_key, system_agent
 
 ACTIVE = ("plugins", "entries", "active-memory")
@@ -119,7 +119,7 @@ def _identity(home: Home, place: AgentPlace, index: CoreIndex) -> Iterator[Cause
             f"The index was made under other settings ({code}): the configuration says {what}. Vector search is "
             "paused, and memory_search answers with nothing.",
             (*proof, CauseEvidence(str(place.database), "memory_index_meta: memory_index_meta_v1")),
-            f"openclaw memory index --force --agent {place.id}",
+            f"openclaw memory index --force --agent {quoted(place.id)}",
         )  # fmt: skip
 
 
@@ -198,7 +198,7 @@ def _dirty(home: Home, place: AgentPlace, index: CoreIndex) -> Iterator[Cause]:
             "D10", ("index",), "dead" if dead else "weak",
             "A sync of the index failed"
             + (f", and {stale[0]} differs from what is indexed." if stale else "; the index matches the files now."),
-            (CauseEvidence(home.log.path, failed.text),), f"openclaw memory index --agent {place.id}",
+            (CauseEvidence(home.log.path, failed.text),), f"openclaw memory index --agent {quoted(place.id)}",
         )  # fmt: skip
         return
     if index.there and index.meta is not None and (stale := _stale(place, index)):
@@ -207,7 +207,7 @@ def _dirty(home: Home, place: AgentPlace, index: CoreIndex) -> Iterator[Cause]:
             f"The index is not up to date: {stale[0]} differs from what is indexed"
             + (f", and {len(stale) - 1} more." if len(stale) > 1 else "."),
             (CauseEvidence(str(place.database), f"memory_index_sources: {stale[0]}"),),
-            f"openclaw memory index --agent {place.id}",
+            f"openclaw memory index --agent {quoted(place.id)}",
         )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from memtui.engine.alive.home import Home, LanceTable
 from memtui.engine.alive.model import Cause, CauseEvidence
 from memtui.engine.alive.plugin_rules import entry_path
-from memtui.engine.core.text import counted, one_line
+from memtui.engine.core.text import counted, one_line, quoted
 from memtui.engine.discovery.agents import configured_ids, normalized_agent_id
 from memtui.engine.discovery.plugins import PluginStore, embedding_of
 from memtui.engine.discovery.types import BUILTIN
@@ -82,7 +82,8 @@ def _width(home: Home, claim: PluginStore, table: LanceTable | None) -> Iterator
         f"The configured model gives vectors of {wanted} dimensions, the table holds {stored}: every recall and every "
         "capture fails.",
         (home.key(*key), CauseEvidence(table.manifest, "vector")),
-        f"memtui reembed --store {claim.path}, or set {'.'.join(key)} to {stored} for a model that gives {stored}",
+        f"memtui reembed --store {quoted(claim.path)}, or set {'.'.join(key)} to {stored} for a model that gives "
+        f"{stored}",
     )  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+import shlex
 from datetime import UTC, datetime
 from difflib import SequenceMatcher
 from typing import Any, Literal
@@ -161,6 +162,11 @@ _UNITS = {"m": 60_000, "h": 3_600_000, "d": DAY_MS, "w": 7 * DAY_MS, "mo": 30 * 
 def cut_bytes(text: str, most: int) -> str:
     """The beginning of `text` that takes at most `most` bytes in UTF-8, cut between characters."""
     return text.encode("utf-8", "replace")[:most].decode("utf-8", "ignore")
+
+
+def quoted(value: object) -> str:
+    """A path, name or other word as a shell takes it whole: for every command that is suggested to a person."""
+    return shlex.quote(str(value))
 
 
 def counted(count: int, one: str, many: str = "") -> str:

@@ -19,7 +19,7 @@ from memtui.tui.host import host
 from memtui.tui.messages import RunFailed, RunFinished
 from memtui.tui.paint.cells import crop, fit, right
 from memtui.tui.paint.numbers import age, full
-from memtui.tui.theme.tokens import category_style, scope_style, tier_style
+from memtui.tui.theme.tokens import category_cell, scope_style, tier_style
 from memtui.tui.widgets.panel import Panel
 from memtui.tui.widgets.row_list import Row, RowList
 from memtui.tui.widgets.text_lines import CleanInput
@@ -82,7 +82,7 @@ class MemoryRows(RowList):
             "  ",
             (glyphs.tier(memory.tier), tier_style(memory.tier)),
             " ",
-            (fit(one_line(memory.category or "")[:4], 4, ""), category_style(memory.category)),
+            category_cell(memory.category),
             " ",
             (text, "$foreground"),
             (

@@ -6,6 +6,7 @@ Style strings and TCSS write `$tier-core`, never a colour. The defaults make any
 from __future__ import annotations
 
 from memtui.engine import clean, one_line
+from memtui.tui.paint.cells import fit
 
 TEXT_DARK: dict[str, str] = {
     "dim": "#93a5b8",
@@ -204,6 +205,11 @@ def category_code(category: str | None) -> str:
     if not category:
         return "-"
     return _CODES.get(category, one_line(category)[:4])
+
+
+def category_cell(category: str | None) -> tuple[str, str]:
+    """A category in four cells of a row, and their style; blank without one."""
+    return fit(category_code(category) if category else "", 4, ""), category_style(category)
 
 
 def as_stored(name: str) -> str:

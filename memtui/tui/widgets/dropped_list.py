@@ -12,7 +12,7 @@ from memtui.engine import one_line
 from memtui.tui.host import host
 from memtui.tui.paint.cells import crop, fit, right
 from memtui.tui.paint.glyphs import Glyphs
-from memtui.tui.theme.tokens import category_style, tier_style
+from memtui.tui.theme.tokens import category_cell, tier_style
 from memtui.tui.widgets.row_list import Row, RowList
 
 SCORE_CELLS = 6
@@ -67,7 +67,7 @@ def miss_lines(miss: Miss, width: int, glyphs: Glyphs, missed: int = MISSED_CELL
         "  ",
         (glyphs.tier(miss.tier), tier_style(miss.tier)),
         " ",
-        (fit(one_line(miss.category or "")[:4], 4, ""), category_style(miss.category)),
+        category_cell(miss.category),
         " ",
         (text, "$foreground"),
         " " * (text_cells - cell_len(text)),

@@ -14,7 +14,7 @@ from memtui.tui.paint.bars import padded_bar
 from memtui.tui.paint.cells import crop, fit, right
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import score
-from memtui.tui.theme.tokens import category_style, scope_style, tier_style
+from memtui.tui.theme.tokens import category_cell, scope_style, tier_style
 from memtui.tui.widgets.row_list import Row, RowList
 
 BAR_CELLS = 8
@@ -92,7 +92,7 @@ def hit_lines(
         ),
         (glyphs.tier(hit.tier), tier_style(hit.tier)),
         " ",
-        (fit(one_line(hit.category or "")[:4], 4, ""), category_style(hit.category)),
+        category_cell(hit.category),
         " ",
         lit(text, hit.matches).stylize_before("bold" if hit.tier == "core" else ""),
         " " * (text_cells - cell_len(text) + 1),

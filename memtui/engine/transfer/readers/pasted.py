@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 from memtui.engine.core.errors import MemtuiError
-from memtui.engine.core.text import counted
+from memtui.engine.core.text import counted, quoted
 from memtui.engine.transfer.format import Format, Sighting
 from memtui.engine.transfer.record import Read, Record, Rejected, SourceRemark
 from memtui.engine.transfer.sources.column_mapping import value_kind
@@ -137,7 +136,7 @@ def detects(head: Head) -> Sighting:
     if talk := _talk(head.text.body):
         refusal = MemtuiError(
             f"{head.path.name} is a conversation: {talk} of {counted(lines, 'line')} begin with who speaks.",
-            fix=f"Let Capture find what is worth keeping in it: memtui capture {shlex.quote(str(head.path))}",
+            fix=f"Let Capture find what is worth keeping in it: memtui capture {quoted(head.path)}",
         )
         return Sighting((), 0.1, refusal)
     return Sighting((f"{counted(lines, 'line')} of plain text, taken as one memory each",), 0.1)

@@ -8,7 +8,6 @@ import io
 import json
 import math
 import re
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
@@ -16,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from memtui.engine.core.errors import MemtuiError
-from memtui.engine.core.text import counted
+from memtui.engine.core.text import counted, quoted
 from memtui.engine.transfer.format import Format, Sighting
 from memtui.engine.transfer.readers.memtui import put_packed
 from memtui.engine.transfer.record import Read, Record, Rejected, SourceRemark
@@ -460,7 +459,7 @@ def _is_message(row: Mapping[str, Any]) -> bool:
 def _talk(name: str) -> MemtuiError:
     return MemtuiError(
         f"{name} holds conversations, not memories.",
-        fix=f"Let Capture find what is worth keeping in them: memtui capture {shlex.quote(name)}",
+        fix=f"Let Capture find what is worth keeping in them: memtui capture {quoted(name)}",
     )
 
 

@@ -17,6 +17,7 @@ from memtui.engine.cluster.plan import PART_ROWS, ClusterPlan, ClusterWork, Data
 from memtui.engine.core.errors import MemtuiError, UsageError
 from memtui.engine.core.javascript import trim
 from memtui.engine.core.progress import CancelToken, OnProgress
+from memtui.engine.core.text import quoted
 from memtui.engine.transfer.answer_cache import key_of
 from memtui.engine.transfer.vector_cache import VectorCache
 
@@ -97,8 +98,9 @@ def embedding_work(name: str, text: str, embedder: NamedEmbedder) -> ClusterWork
     Raises UsageError for a model that cannot be found.
     """
     embedder.found(os.environ)
+    named = quoted(embedder.model)
     takes = {
-        "reembed": f"memtui reembed --model {embedder.model} --parts PARTS    makes and verifies the second table",
+        "reembed": f"memtui reembed --model {named} --parts PARTS    makes and verifies the second table",
         "import": "memtui import FILES --parts PARTS    plans and writes it as ever, with these vectors",
     }
     return ClusterWork(

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
 from memtui.engine.core.errors import MemtuiError
-from memtui.engine.core.text import counted
+from memtui.engine.core.text import counted, quoted
 from memtui.engine.transfer.record import SourceRemark
 from memtui.engine.transfer.sources.files import Tree, TreeFile, tree_of
 from memtui.engine.transfer.sources.json_stream import JsonReader
@@ -78,5 +77,5 @@ def no_memory_in(path: Path, conversations: int) -> SourceRemark:
     """What is said of an export that has conversations and no saved memory."""
     return SourceRemark(
         f"{path.name} holds {counted(conversations, 'conversation')} and no saved memory: there is nothing to import. "
-        f"Capture finds what is worth keeping in them: memtui capture {shlex.quote(str(path))}"
+        f"Capture finds what is worth keeping in them: memtui capture {quoted(path)}"
     )

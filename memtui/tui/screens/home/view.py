@@ -21,7 +21,7 @@ from memtui.tui.paint.cells import crop, fit, right, tilde
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import DAY, age, ago, date, full, short, size
 from memtui.tui.screens.home.link_list import LinkRow
-from memtui.tui.theme.tokens import category_code, category_style, scope_style, tier_rank, tier_style
+from memtui.tui.theme.tokens import category_cell, category_style, scope_style, tier_rank, tier_style
 
 if TYPE_CHECKING:
     from memtui.engine import Engine, Memory, StoreInfo
@@ -253,7 +253,7 @@ def newest_rows(
             (" ", ""),
             (glyphs.tier(memory.tier), tier_style(memory.tier)),
             (" ", ""),
-            (fit(category_code(memory.category), 4, ""), category_style(memory.category)),
+            category_cell(memory.category),
             (" ", ""),
         ]
         if scope_width:

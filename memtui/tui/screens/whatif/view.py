@@ -18,7 +18,7 @@ from memtui.tui.paint.timeline import took
 from memtui.tui.paint.waterfall import number
 from memtui.tui.screens.whatif import state as reduce
 from memtui.tui.screens.whatif.state import CATEGORY, CLOCK, OWNER, SCOPES, VECTOR, VERSION, WhatIfState
-from memtui.tui.theme.tokens import category_style, tier_style
+from memtui.tui.theme.tokens import category_cell, tier_style
 from memtui.tui.trace import rule_text, stages
 from memtui.tui.trace.rule_text import figure
 from memtui.tui.widgets.row_list import Row
@@ -66,7 +66,7 @@ def _name(memory: Memory | None, id: str, cells: int, glyphs: Glyphs) -> Content
     return Content.assemble(
         (glyphs.tier(tier), tier_style(tier)),
         " ",
-        (fit(one_line(category or "")[:4], 4, ""), category_style(category)),
+        category_cell(category),
         " ",
         (fit(text, room), "$foreground"),
     )

@@ -16,7 +16,7 @@ from memtui.tui.paint.cells import crop, fit, right
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import date, score
 from memtui.tui.screens.whynot.state import WhyNotState
-from memtui.tui.theme.tokens import category_style, scope_style, tier_style
+from memtui.tui.theme.tokens import category_cell, scope_style, tier_style
 from memtui.tui.trace.rule_text import figure
 from memtui.tui.widgets.row_list import Row
 
@@ -385,7 +385,7 @@ def _memory(state: WhyNotState, width: int, glyphs: Glyphs) -> Content:
         " ",
         (glyphs.tier(memory.tier), tier_style(memory.tier)),
         " ",
-        (one_line(memory.category or "")[:4], category_style(memory.category)),
+        category_cell(memory.category),
         " ",
         (crop(one_line(memory.text)[:600], room, glyphs.ellipsis), "bold $foreground"),
         "  ",
