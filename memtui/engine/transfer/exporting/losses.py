@@ -19,6 +19,10 @@ MASKED = "secrets in it masked: what stood there is not in the file"
 
 REDACTED = "left out, as asked: its length stands there, sentences in the metadata too"
 
+NO_NUMBER = "not a number or infinite, which JSON cannot hold: written as null"
+
+BAD_VECTOR = "a value in it is not a number or infinite, which JSON cannot hold: left out"
+
 NO_PLACE = "the form has no place for it: lost"
 
 
@@ -31,10 +35,31 @@ def count_losses(
         ledger.count("text", REDACTED, len(window))
     if header.store.dims and (not request.vectors or form.folder):
         ledger.count("vector", VECTORS, len(window))
+    if form.name == "jsonl":
+        for name, column in zip(window.plain.schema.names, window.plain.columns, strict=True):
+            ledger.count(name, NO_NUMBER, _not_finite(column))
+    if window.vectors and (form.name == "json" or (form.name == "jsonl" and header.left_out)):
+        ledger.count("vector", BAD_VECTOR, sum(_spoilt(each) for each in window.vectors))
     if form.losses is None:
         return
     for memory, row in zip(window.memories(header), window.rows, strict=True):
         form.losses(memory, row, header, ledger)
+
+
+def _not_finite(column: Any) -> int:
+    """How many values of a column are there and are no finite numbers."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pa.types.is_floating(column.type):
+        return 0
+    return int(pc.sum(pc.invert(pc.is_finite(column))).as_py() or 0)
+
+
+def _spoilt(vector: bytes | None) -> bool:
+    import numpy as np
+
+    return vector is not None and not np.isfinite(np.frombuffer(vector, dtype="<f4")).all()
 
 
 def count_time(memory: Memory, row: dict[str, Any], header: Header, ledger: LossTable) -> None:

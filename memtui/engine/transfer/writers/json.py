@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,7 +15,7 @@ from memtui.engine.transfer.exporting.request import ExportFormat, Header, RowWi
 from memtui.engine.transfer.readers.lancedb import RowReader
 from memtui.engine.transfer.record import LossTable, Record
 from memtui.engine.transfer.stored_metadata import dumps, extra_of, new_metadata
-from memtui.engine.transfer.writers.jsonl import numbers
+from memtui.engine.transfer.writers.jsonl import finite, numbers
 
 _WHOLE = 2**53
 
@@ -43,7 +44,7 @@ class ProDocument:
         """Append some rows."""
         vectors = window.vectors or [None] * len(window.rows)
         for row, vector in zip(window.rows, vectors, strict=True):
-            text = json.dumps(self._memory(row, vector), ensure_ascii=False, indent=2, default=str)
+            text = json.dumps(finite(self._memory(row, vector)), ensure_ascii=False, indent=2, default=str)
             self._file.write(("\n" if self._first else ",\n") + "    " + text.replace("\n", "\n    "))
             self._first = False
 
@@ -77,8 +78,8 @@ class ProDocument:
             "timestamp": stamp,
             "metadata": metadata if isinstance(metadata, str) else "{}",
         }
-        if vector is not None:
-            found["vector"] = numbers(vector)
+        if vector is not None and all(map(math.isfinite, stored := numbers(vector))):
+            found["vector"] = stored
         return found
 
 

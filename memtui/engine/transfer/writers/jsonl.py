@@ -6,6 +6,7 @@ Where fields were left out they are no whole rows, and do not say so: any progra
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from json.encoder import encode_basestring
 from pathlib import Path
@@ -20,7 +21,24 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-_dump = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str).encode
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str, allow_nan=False).encode
+
+
+def _dump(value: Any) -> str:
+    try:
+        return _encode(value)
+    except ValueError:
+        return _encode(finite(value))
+
+
+def finite(value: Any) -> Any:
+    """A value as JSON can hold it: null for what is not a number or infinite."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {name: finite(each) for name, each in value.items()}
+    return [finite(each) for each in value] if isinstance(value, list | tuple) else value
+
 
 _HOLE = "\0"
 """Where a value goes: no JSON has it."""
@@ -53,9 +71,10 @@ class JsonLines:
         """What stands behind the columns in each line."""
         ends = [f',"{MASKED}":true' if masked else "" for masked in window.masked]
         for row, vector in enumerate(window.vectors or ()):
-            if vector is not None:
-                found = f'"{VECTOR}":"{pack(vector)}"' if self._own else f'"vector":{_dump(numbers(vector))}'
-                ends[row] += "," + found
+            if vector is not None and self._own:
+                ends[row] += f',"{VECTOR}":"{pack(vector)}"'
+            elif vector is not None and all(map(math.isfinite, found := numbers(vector))):
+                ends[row] += f',"vector":{_dump(found)}'
         return ends
 
     def close(self) -> Sequence[Path]:
