@@ -1,4 +1,4 @@
-"""What is not a number: no export of JSON holds a word that JSON does not have, and the losses say what became of it."""
+"""Not a number: JSON exports hold no word that JSON does not have, and the losses say what became of it."""
 
 from __future__ import annotations
 
