@@ -8,6 +8,7 @@ from dataclasses import asdict
 from memtui.cli.open_store import open_for
 from memtui.cli.output import print_json, print_table, print_text
 from memtui.cli.show import moment
+from memtui.engine import duration
 from memtui.engine.clients import CallJournal
 
 
@@ -39,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
                 each.tool,
                 each.outcome,
                 f"{len(each.ids)}",
-                f"{each.ms:.0f} ms",
+                duration(each.ms),
                 " ".join(one[:8] for one in each.ids[:5]),
             )
             for each in calls

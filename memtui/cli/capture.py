@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from memtui.cli.memory_changes import add_safety_arguments
 from memtui.cli.open_store import open_for
 from memtui.cli.output import error, print_json, print_text, warning
-from memtui.engine import Engine, MemtuiError, UsageError, counted
+from memtui.engine import Engine, MemtuiError, UsageError, counted, duration
 from memtui.engine.discovery import (
     read_config,
 )
@@ -357,7 +357,7 @@ def _print(document: dict[str, Any], args: argparse.Namespace) -> None:
         if "error" in call:
             tokens = f"no answer in {counted(call['attempts'], 'try', 'tries')}"
         cost = "" if not call["cost"] else f", cost {call['cost']:.4g}"
-        print_text(f"asked: {call['purpose']}, {tokens}, {call['ms']:.0f} ms{cost}")
+        print_text(f"asked: {call['purpose']}, {tokens}, {duration(call['ms'])}{cost}")
 
 
 def _print_candidate(candidate: dict[str, Any]) -> None:

@@ -13,7 +13,7 @@ from memtui.cli.answers import print_changed
 from memtui.cli.open_store import NOT_OPENED, wall_clock
 from memtui.cli.output import error as print_error
 from memtui.cli.output import print_json, print_text, warning
-from memtui.engine import MemtuiError, RefusedError, UsageError, counted, explain
+from memtui.engine import MemtuiError, RefusedError, UsageError, counted, duration, explain
 from memtui.paths import cases_file, state_dir
 
 if TYPE_CHECKING:
@@ -239,7 +239,7 @@ def _asked(args: argparse.Namespace, checks: Sequence[KeyCheck]) -> tuple[KeyRes
 def _print_keys(results: Sequence[KeyResult]) -> None:
     for each in results:
         mark = "ok " if each.ok else "bad"
-        ms = "" if each.ms is None else f", {each.ms:.0f} ms"
+        ms = "" if each.ms is None else f", {duration(each.ms)}"
         print_text(f"  {mark} {each.purpose}  {each.host}  {each.sentence}{ms}")
         if each.remedy:
             print_text(f"      {each.remedy}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import shutil
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePath
@@ -131,7 +132,8 @@ def print_table(
 ) -> None:
     """Print columns padded by terminal cells (a CJK character takes two); `right_aligned` are column numbers.
 
-    Every cell is cleaned and put on one line; None is printed as nothing.
+    Every cell is cleaned and put on one line; None is printed as nothing. On a terminal long texts are shortened
+    so that a row is one line there; into a pipe or a file everything is written whole.
     """
     from rich.cells import cell_len
 
@@ -141,9 +143,13 @@ def print_table(
         for column, head in enumerate(headers)
     ]
 
+    if sys.stdout.isatty():
+        _fit(cells, headers, widths, right_aligned)
+
     def line(row: Sequence[str]) -> str:
         out = []
         for column, cell in enumerate(row):
+            cell = _shortened(cell, widths[column])
             space = " " * (widths[column] - cell_len(cell))
             out.append(space + cell if column in right_aligned else cell + space)
         return "  ".join(out).rstrip()
@@ -151,6 +157,36 @@ def print_table(
     sys.stdout.write(_bold(line(list(headers)), sys.stdout) + "\n")
     for row in cells:
         sys.stdout.write(_encodable(line(row), sys.stdout) + "\n")
+
+
+_SHORT = 20
+"""Cells of a column that is never shortened: a time with its day fits into them."""
+
+_LEAST = 12
+"""Cells that a shortened column keeps."""
+
+
+def _fit(
+    cells: Sequence[Sequence[str]], headers: Sequence[str], widths: list[int], numbers: Sequence[int]
+) -> None:
+    """Narrow `widths` to the terminal's: the widest texts first, then single words. Ids are copied: they stay."""
+    over = sum(widths) + 2 * (len(widths) - 1) - shutil.get_terminal_size((10_000, 24)).columns
+    may = [n for n, head in enumerate(headers) if n not in numbers and head.lower() not in ("id", "ids")]
+    may = [n for n in may if widths[n] > _SHORT]
+    texts = {n for n in may if any(" " in row[n] for row in cells)}
+    for column in sorted(may, key=lambda n: (n not in texts, -widths[n])):
+        given = min(max(0, over), max(0, widths[column] - max(_LEAST, len(headers[column]))))
+        widths[column] -= given
+        over -= given
+
+
+def _shortened(cell: str, width: int) -> str:
+    from rich.cells import cell_len, set_cell_size
+
+    if cell_len(cell) <= width:
+        return cell
+    mark = _encodable("…", sys.stdout).replace("?", "~")
+    return set_cell_size(cell, width - 1).rstrip() + mark
 
 
 def error(failure: MemtuiError, lines: Iterable[str] = ()) -> None:

@@ -18,7 +18,7 @@ from memtui.cli.question_options import (
     request_of,
 )
 from memtui.cli.show import moment
-from memtui.engine import MemtuiError, UsageError, clean, counted, explain
+from memtui.engine import MemtuiError, UsageError, clean, counted, duration, explain
 from memtui.engine.documents import consult
 from memtui.engine.explain import open_receipt, reaches_prompt, save_receipt
 from memtui.engine.recall import request_from
@@ -180,7 +180,8 @@ def render(engine: Engine, trace: Trace, *, whole: bool) -> str:
     """The trace for a person at a terminal."""
     found = len(trace.candidates)
     lines = [
-        f"{trace.recipe}  {trace.mode}  {len(trace.results)} of {counted(found, 'candidate')}  {trace.total_ms:.0f} ms"
+        f"{trace.recipe}  {trace.mode}  {len(trace.results)} of {counted(found, 'candidate')}"
+        f"  {duration(trace.total_ms)}"
     ]
     if trace.asker is not None:
         lines.append(trace.asker.words)
@@ -291,7 +292,9 @@ def _input(name: str, value: Any) -> str:
 def _stage_line(stage: Any) -> str:
     dropped = ", ".join(f"{count} {reason}" for reason, count in stage.dropped.items())
     note = f"  {stage.note}" if stage.note else ""
-    return f"    {stage.name:<21} {stage.n_in:>6} -> {stage.n_out:<4} {stage.ms:7.2f} ms  {dropped}{note}"
+    return (
+        f"    {stage.name:<21} {stage.n_in:>6} -> {stage.n_out:<4} {duration(stage.ms):>8}  {dropped}{note}"
+    )
 
 
 # Saving a recall as a receipt, and replaying one.

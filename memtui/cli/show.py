@@ -30,13 +30,13 @@ def run(args: argparse.Namespace) -> int:
 
 
 def moment(ms: float | None) -> str:
-    """A time in UTC, `-` where there is none or it is out of range."""
+    """A time in UTC, `-` where there is none."""
     if not ms:
         return "-"
     try:
         return datetime.fromtimestamp(ms / 1000, UTC).strftime("%Y-%m-%d %H:%M:%SZ")
     except (OverflowError, ValueError, OSError):
-        return f"{ms:.0f} ms"
+        return "a time beyond the calendar"
 
 
 def render(memory: Memory) -> str:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from memtui.engine.core.lazy import lazy_names
 from memtui.engine.core.secrets import one_line
-from memtui.engine.core.text import clean, counted, quoted, time_span, unbroken
+from memtui.engine.core.text import clean, counted, duration, quoted, time_span, unbroken
 
 if TYPE_CHECKING:
     from memtui.engine.catalog.types import ListQuery, ListView, StoreInfo
@@ -68,6 +68,7 @@ __all__ = [
     "counted",
     "day",
     "dump_json",
+    "duration",
     "find_secrets",
     "mask",
     "moment_since",

@@ -5,14 +5,17 @@ from __future__ import annotations
 import io
 import json
 import math
+import re
 import sys
 from pathlib import Path
 from types import MappingProxyType
 
 import numpy as np
 import pytest
+from rich.cells import cell_len
 
 from memtui.cli import output
+from memtui.engine import duration
 from memtui.engine.core.errors import MemtuiError
 from memtui.engine.core.text import clean
 
@@ -84,6 +87,47 @@ def test_a_terminal_without_unicode_gets_ascii(monkeypatch: pytest.MonkeyPatch) 
 def test_a_table_is_aligned_by_cells(capsys: Capture) -> None:
     output.print_table([["日本", 1], ["ab\x1b\ncd", 23], [None, ""]], ["NAME", "N"], right_aligned=(1,))
     assert capsys.readouterr().out.splitlines() == ["NAME     N", "日本     1", "ab␛ cd  23", ""]
+
+
+TITLE = "the jump host of the office answers on port 2222 since the audit of last spring " * 3
+ID = "8014a48f-1d7c-57bc-bf83-0c8dc9cf7970"
+
+
+@pytest.mark.parametrize("columns", [72, 80, 120])
+@pytest.mark.parametrize("title", [TITLE, "日本語の記憶 " * 40, "x" * 300])
+def test_a_table_is_no_wider_than_the_terminal_and_whole_in_a_pipe(
+    monkeypatch: pytest.MonkeyPatch, columns: int, title: str
+) -> None:
+    rows = [[ID, "2026-09-01 12:00:00Z", title, 12], [ID, "2026-09-01 12:00:00Z", "short", 7]]
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setenv("NO_COLOR", "1")
+    shown, piped = Terminal(tty=True), Terminal()
+    for stream in (shown, piped):
+        monkeypatch.setattr(sys, "stdout", stream)
+        output.print_table(rows, ["ID", "WHEN", "TITLE", "USED"], right_aligned=(3,))
+    lines = shown.getvalue().splitlines()
+    assert len(lines) == 3
+    if columns > 72:  # there an id, a time and twelve cells of text are wider already
+        assert max(map(cell_len, lines)) <= columns
+    assert all(line.startswith(ID) and "2026-09-01 12:00:00Z" in line for line in lines[1:])
+    assert "…" in lines[1]
+    assert lines[1].endswith("12")
+    assert title.strip() in piped.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("ms", "said"),
+    [(0, "0 ms"), (0.3, "<1 ms"), (412.4, "412 ms"), (999.7, "1 s"), (3_300, "3.3 s"), (240_000, "4 min")],
+)
+def test_a_duration_has_the_unit_that_people_read(ms: float, said: str) -> None:
+    assert duration(ms) == said
+
+
+def test_no_command_prints_raw_milliseconds() -> None:
+    """A count of milliseconds is printed through `duration`, a point in time through `moment`."""
+    raw = re.compile(r"ms['\"\]]*(?::[^}]*)?\} ms\b")
+    found = [file.name for file in Path(output.__file__).parent.glob("*.py") if raw.search(file.read_text())]
+    assert not found
 
 
 def test_an_error_is_two_clean_lines_on_standard_error(

@@ -11,11 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memtui.engine import duration
 from memtui.engine.recall import StageSummary, recipes
 from memtui.engine.recall.pipeline import StageSpec
 from memtui.engine.recall.recipes.memtui.recipe import SEARCHES, Stage
 from memtui.tui.paint.glyphs import ASCII, UNICODE, Glyphs
-from memtui.tui.paint.timeline import StageTiming, columns, millis, stage_row, took, total
+from memtui.tui.paint.timeline import StageTiming, columns, millis, stage_row, total
 from memtui.tui.trace import stages as account
 from tests.tui.traces import EMBED, STAGES, made
 
@@ -126,7 +127,7 @@ def test_durations_take_at_most_four_characters(ms: float, text: str) -> None:
     ("ms", "text"), [(0.2, "<1 ms"), (412, "412 ms"), (3_312, "3.3 s"), (600_000, "10 min")]
 )
 def test_a_duration_by_itself_has_one_unit(ms: float, text: str) -> None:
-    assert took(ms) == text
+    assert duration(ms) == text
 
 
 def every_title() -> dict[str, str]:

@@ -190,6 +190,13 @@ def time_span(seconds: float) -> str:
     return counted(days, "day") if days < 730 else counted(round(days / 365.25), "year")
 
 
+def duration(ms: float) -> str:
+    """How long a call took, from milliseconds, with its unit: "<1 ms", "412 ms", "3.3 s", "4 min"."""
+    if not 0 <= ms < 999.5:
+        return time_span(ms / 1000)
+    return "<1 ms" if 0 < ms < 0.95 else f"{ms:.0f} ms"
+
+
 def day(ms: float) -> str:
     """The UTC day of `ms`: "2026-09-01"; "an unknown day" for what is no date."""
     if not math.isfinite(ms) or ms <= 0:

@@ -42,7 +42,7 @@ def moment(ms: float | None) -> str:
     try:
         return datetime.fromtimestamp(ms / 1000, UTC).strftime("%Y-%m-%d %H:%MZ")
     except (OverflowError, ValueError, OSError):
-        return f"{ms:.0f} ms"
+        return "a time beyond the calendar"
 
 
 def sentence(gate: str, passed: bool | None, value: Any, limit: Any, facts: Facts) -> str:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from textual.content import Content
 
-from memtui.engine import time_span
 from memtui.tui.paint.cells import fit, right
 from memtui.tui.paint.glyphs import UNICODE, Glyphs
 from memtui.tui.paint.numbers import full, short
@@ -58,11 +57,6 @@ def millis(ms: float) -> str:
     if ms < 99_950:
         return f"{ms / 1000:.1f}s" if ms < 9_950 else f"{ms / 1000:.0f}s"
     return f"{short(ms / 60_000)}m"
-
-
-def took(ms: float) -> str:
-    """A duration with its unit, to stand by itself: `<1 ms`, `412 ms`, `3.3 s`."""
-    return f"{millis(ms)} ms" if ms < 999.5 else time_span(ms / 1000)
 
 
 def columns(width: int) -> Content:

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from textual.content import Content
 
-from memtui.engine import counted, mask, one_line
+from memtui.engine import counted, duration, mask, one_line
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import age, ago, score
-from memtui.tui.paint.timeline import took
 from memtui.tui.paint.waterfall import Waterfall, badge, number
 from memtui.tui.theme.tokens import scope_style, tier_style
 from memtui.tui.trace import rule_text
@@ -399,7 +398,7 @@ def notes(trace: Trace, glyphs: Glyphs, key: str) -> tuple[Content, ...]:
 
 def counts(trace: Trace) -> str:
     """`hybrid   71 ms   31 candidates to 6`."""
-    ms = took(trace.total_ms)
+    ms = duration(trace.total_ms)
     return f"{trace.mode}   {ms}   {counted(len(trace.candidates), 'candidate')} to {len(trace.results)}"
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from memtui.engine import counted, one_line
+from memtui.engine import counted, duration, one_line
 from memtui.tui.layout import WIDE_WIDTH
 from memtui.tui.paint.bars import bar, spark
 from memtui.tui.paint.cells import crop, fit, right
@@ -59,7 +59,7 @@ def _numbers(state: AgentsState, width: int, look: Look) -> list[Row]:
     day = state.day
     if day is None:
         return []
-    p95 = "" if day.p95_ms is None else f", 95 of 100 within {day.p95_ms:,.0f} ms"
+    p95 = "" if day.p95_ms is None else f", 95 of 100 within {duration(day.p95_ms)}"
     count = sum(number for _, number in day.refused)
     refused = ", ".join(f"{number} {one_line(gate)}" for gate, number in day.refused) or "none"
     slots = f"  {spark(day.slots, look.glyphs)}" if day.calls and look.glyphs.spark else ""

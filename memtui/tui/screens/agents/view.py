@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from memtui.engine import counted, mask, one_line
+from memtui.engine import counted, duration, mask, one_line
 from memtui.engine.clients import HOSTS, UNANSWERED, host_config
 from memtui.tui.paint.bars import spark
 from memtui.tui.paint.cells import crop, fit, right, tilde
@@ -137,7 +137,7 @@ def feed(state: AgentsState, width: int, look: Look) -> list[Row]:
             hour = True
             rows.append(line(f" {look.glyphs.rule} an hour ago", "$dim"))
         became, style = result_of(call, look.glyphs)
-        took = f"{call.ms:,.0f} ms" if call.asked and call.outcome != UNANSWERED else ""
+        took = duration(call.ms) if call.asked and call.outcome != UNANSWERED else ""
         far = f"{right(became, 14)}{right(took, 9)}" if became or took else ""
         asked = question_of(call)
         words = f"“{one_line(mask(asked)[0])}”" if asked else _about(call, state)

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from textual.content import Content
 
-from memtui.engine import counted, one_line
+from memtui.engine import counted, duration, one_line
 from memtui.tui.paint.cells import crop, fit, right
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import date, score
-from memtui.tui.paint.timeline import millis, took
+from memtui.tui.paint.timeline import millis
 from memtui.tui.paint.waterfall import number
 from memtui.tui.screens.compare.state import Pair, Side, listed, ordered
 from memtui.tui.theme.tokens import tier_style
@@ -166,7 +166,7 @@ def verdict(pair: Pair) -> str:
 def side_title(side: Side, name: str, timed: bool = True, stands: str = "", most: int = 0) -> Content:
     """`A pro/agent  71 ms  v12, 2026-09-01 12:00`; `most`: cells of the name, 0 for all."""
     ms = getattr(side.account, "total_ms", None) if timed else None
-    time = f"  {took(ms)}" if ms is not None else ""
+    time = f"  {duration(ms)}" if ms is not None else ""
     title = one_line(side.title)
     return Content.assemble(
         (f"{name} ", "bold $key"),

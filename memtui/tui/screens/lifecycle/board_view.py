@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 from textual.style import Style
 
-from memtui.engine import counted, one_line
+from memtui.engine import counted, duration, one_line
 from memtui.engine.catalog import Finding
 from memtui.engine.lifecycle import KNOBS, Board, DecayKnob, Review
 from memtui.tui.actions.action import Action
@@ -259,7 +259,8 @@ def _said(state: LifecycleState, reset: Action, width: int) -> Content:
     if width < 140:
         return Content()
     return Content.styled(
-        f"{counted(state.board.rows, 'memory', 'memories')} in {state.board.ms:.0f} ms   {state.board.settings.origin}",
+        f"{counted(state.board.rows, 'memory', 'memories')} in {duration(state.board.ms)}"
+        f"   {state.board.settings.origin}",
         "$dim",
     )
 

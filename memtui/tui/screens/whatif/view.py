@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 from rich.cells import cell_len
 from textual.content import Content
 
-from memtui.engine import counted, one_line
+from memtui.engine import counted, duration, one_line
 from memtui.tui.actions.keymap import Keymap
 from memtui.tui.paint.bars import marks, padded_bar, slider
 from memtui.tui.paint.cells import crop, fit, right, shorten
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import date
-from memtui.tui.paint.timeline import took
 from memtui.tui.paint.waterfall import number
 from memtui.tui.screens.whatif import state as reduce
 from memtui.tui.screens.whatif.state import CATEGORY, CLOCK, OWNER, SCOPES, VECTOR, VERSION, WhatIfState
@@ -145,7 +144,7 @@ def asked(state: WhatIfState) -> str:
     if state.found is None:
         return ""
     trace = state.found.trace
-    ms = took(trace.total_ms)
+    ms = duration(trace.total_ms)
     if state.found.asked:
         return f"searched again, {ms}"
     return f"from {counted(trace.pool.n, 'candidate')} at hand, {ms}"
