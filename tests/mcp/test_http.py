@@ -19,7 +19,7 @@ from mcp import MCPError
 from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from memtui.engine.clients import HOSTS
+from memtui.engine.clients import HTTP_HOSTS
 from tests.conftest import ROOT
 
 ASK = {
@@ -375,7 +375,7 @@ async def test_what_is_to_be_pasted_reaches_a_server_over_http(house: House) -> 
 
     token = house.run("clients", "add", "codex").strip()
     port = house.url.split(":")[2].split("/")[0]
-    for host, named in [(host, named) for host in HOSTS for named in ([], ["--client", "codex"])]:
+    for host, named in [(host, named) for host in HTTP_HOSTS for named in ([], ["--client", "codex"])]:
         told = subprocess.run(
             [sys.executable, "-m", "memtui", "mcp", "--rw", "--http", port, *named, "--print-config", host],
             capture_output=True,

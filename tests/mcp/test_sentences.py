@@ -333,6 +333,22 @@ async def test_documents_that_went_before_a_prompt_stand_in_the_journal_as_injec
     assert [each["outcome"] for each in reversed(calls)] == ["injected", "silent"]
 
 
+def _command_of(host: str, printed: str) -> tuple[str, list[str]]:
+    """The command and its arguments as a host reads them from its block."""
+    if host == "continue":
+        rows = [row.strip() for row in printed.splitlines()]
+        command = next(row.removeprefix("command: ") for row in rows if row.startswith("command: "))
+        listed = rows[rows.index("args:") + 1 :]
+        return json.loads(command), [json.loads(row.removeprefix("- ")) for row in listed if row]
+    told: dict[str, Any] = tomllib.loads(printed) if host == "codex" else json.loads(printed)
+    block = told.get("mcp", told)
+    servers = next((block[key] for key in ("mcpServers", "mcp_servers", "servers") if key in block), block)
+    entry = servers["memtui"]
+    if isinstance(entry["command"], list):
+        return entry["command"][0], entry["command"][1:]
+    return entry["command"], entry["args"]
+
+
 @pytest.mark.parametrize("host", thinned(HOSTS, 6))
 async def test_what_is_to_be_pasted_starts_the_server_from_any_folder(
     host: str,
@@ -347,17 +363,14 @@ async def test_what_is_to_be_pasted_starts_the_server_from_any_folder(
     words = ["mcp", "--store", "store", "--rw", "--as", "ops", "--client", host, "--config", "block.json"]
     assert run([*words, "--print-config", host]) == 0
     printed = capsys.readouterr().out
-    told: dict[str, Any] = tomllib.loads(printed) if host == "codex" else json.loads(printed)
-    block = told.get("mcp", told)
-    servers = next(block[key] for key in ("mcpServers", "mcp_servers", "servers") if key in block)
-    entry = servers["memtui"]
+    named, arguments = _command_of(host, printed)
     command = Path(sys.executable).parent / "memtui"
-    assert Path(entry["command"]).name == "memtui"
+    assert Path(named).name == "memtui"
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     monkeypatch.chdir(elsewhere)
-    server = StdioServerParameters(command=str(command), args=entry["args"], cwd=elsewhere, env=own.environ)
-    started = Client(stdio_client(server)) if host == "claude" else own.serve_as(entry["args"])
+    server = StdioServerParameters(command=str(command), args=arguments, cwd=elsewhere, env=own.environ)
+    started = Client(stdio_client(server)) if host == "claude" else own.serve_as(arguments)
     async with started as client:
         made = await answer(client, "memory_store", text=STATEMENT)
     assert made["scope"] == "agent:ops"

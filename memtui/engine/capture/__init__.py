@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         read_conversations,
         read_session,
     )
+    from memtui.engine.capture.event_answer import host_answer, left_unsaid
     from memtui.engine.capture.funnel import (
         SETTINGS,
         Funnel,
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     )
     from memtui.engine.capture.hook_events import EVENTS
     from memtui.engine.capture.hooks import Event, note_failed, play, read_event
-    from memtui.engine.capture.host_answer import host_answer, left_unsaid
     from memtui.engine.capture.inbox import Inbox, Item, shown
     from memtui.engine.capture.jobs import PlannedJob, plan_compaction, plan_dream, plan_reflection
     from memtui.engine.capture.live import Live
@@ -158,8 +158,8 @@ __getattr__ = lazy_names(
         "FunnelDay": "memtui.engine.capture.funnel",
         "EVENTS": "memtui.engine.capture.hook_events",
         "Event": "memtui.engine.capture.hooks",
-        "host_answer": "memtui.engine.capture.host_answer",
-        "left_unsaid": "memtui.engine.capture.host_answer",
+        "host_answer": "memtui.engine.capture.event_answer",
+        "left_unsaid": "memtui.engine.capture.event_answer",
         "note_failed": "memtui.engine.capture.hooks",
         "Funnel": "memtui.engine.capture.funnel",
         "Inbox": "memtui.engine.capture.inbox",

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     )
     from memtui.engine.clients.hosts import (
         HOSTS,
+        HTTP_HOSTS,
         TOKEN,
         WHERE,
         host_config,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "HOSTS",
+    "HTTP_HOSTS",
     "OWNER",
     "TOKEN",
     "UNANSWERED",
@@ -70,6 +72,7 @@ __getattr__ = lazy_names(
         "ClientRegister": "memtui.engine.clients.register",
         "CallCounts": "memtui.engine.clients.activity",
         "HOSTS": "memtui.engine.clients.hosts",
+        "HTTP_HOSTS": "memtui.engine.clients.hosts",
         "TOKEN": "memtui.engine.clients.hosts",
         "OWNER": "memtui.engine.clients.register",
         "RateLimit": "memtui.engine.clients.register",

@@ -23,6 +23,9 @@ HOSTS = (
     "continue",
 )
 
+HTTP_HOSTS = HOSTS[:5]
+"""Those whose form for a server over HTTP is known."""
+
 WHERE = {
     "claude": "in .mcp.json of the project, or under mcpServers in ~/.claude.json",
     "codex": "in ~/.codex/config.toml",
@@ -47,7 +50,15 @@ TOKEN = "MEMTUI_TOKEN"
 
 
 def host_config_http(host: str, url: str, *, token: bool) -> str:
-    """The configuration of one of `HOSTS` that calls the server at `url`; with `token` the host sends `TOKEN`."""
+    """The configuration of one of `HTTP_HOSTS` that calls the server at `url`; with `token` the host sends `TOKEN`.
+
+    Raises UsageError for another host.
+    """
+    if host not in HTTP_HOSTS:
+        raise UsageError(
+            f"What {host} needs for a server over HTTP is not known.",
+            fix="Leave --http out: it starts the server itself.",
+        )
     if host == "codex":
         lines = ["[mcp_servers.memtui]", f"url = {json.dumps(url)}"]
         return "\n".join([*lines, *([f"bearer_token_env_var = {json.dumps(TOKEN)}"] if token else [])])
@@ -71,11 +82,6 @@ def host_config_http(host: str, url: str, *, token: bool) -> str:
         return json.dumps({"mcp": {"servers": {"memtui": server}}}, indent=2)
     if host == "cursor":
         return json.dumps({"mcpServers": {"memtui": entry(f"${{env:{TOKEN}}}")}}, indent=2)
-    if host != "claude":
-        raise UsageError(
-            f"What {host} needs for a server over HTTP is not known.",
-            fix="Leave --http out: it starts the server itself.",
-        )
     return json.dumps({"mcpServers": {"memtui": entry(f"${{{TOKEN}}}", type="http")}}, indent=2)
 
 

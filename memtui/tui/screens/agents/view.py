@@ -356,7 +356,13 @@ def edited(state: AgentsState, width: int, look: Look) -> list[Row]:
         rows.append(
             fact("token", "none: it came over standard input, with the options it was started with", width)
         )
-    rows += [line(""), line(f" memtui mcp --print-config claude   also {', '.join(HOSTS[1:])}", "$heading")]
+    rows += [
+        line(""),
+        line(
+            f" memtui mcp --print-config claude   also {', '.join(HOSTS[1:4])} and {len(HOSTS) - 4} more",
+            "$heading",
+        ),
+    ]
     rows += [line(f" {crop(part, width - 2)}", "$dim") for part in block_of(row).split("\n")]
     return rows
 
