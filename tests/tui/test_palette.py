@@ -15,6 +15,7 @@ from memtui.tui.dialogs.choose_one import ChooseOne
 from memtui.tui.dialogs.palette import Palette, PaletteList, shifted
 from memtui.tui.dialogs.palette_entry import PaletteEntry, rank
 from memtui.tui.dialogs.palette_sources import closeness, entries_for, intent_entries, is_command
+from memtui.tui.dialogs.palette_words import FILLERS, REMOVING
 from memtui.tui.screens.mend.screen import MendScreen
 from memtui.tui.startup.open_store import NothingFound
 from memtui.ui_state import store_ui_state
@@ -185,17 +186,22 @@ async def test_saved_views_are_offered_on_every_screen(keyword_engine, tmp_path)
 
 
 def own_words(entries) -> dict[str, str]:
-    """For each command three words of its own, each chosen so that the fewest others have all of them."""
-    ignored = {"a", "the", "of", "to", "in", "and", "memory", "memories"}
+    """For each command three words of its own, each chosen so that the fewest others have all of them.
+
+    What takes something away is found only by words that say so: one of its three is such a word. Words that say
+    nothing ("as", "was", "now") match nothing, and are none of a command's own.
+    """
     texts = {
-        entry.copies: set(re.findall(r"\w+", f"{entry.name} {entry.also} {entry.place}".casefold())) - ignored
+        entry.copies: set(re.findall(r"\w+", f"{entry.name} {entry.also} {entry.place}".casefold())) - FILLERS
         for entry in entries
     }
+    removing = {entry.copies for entry in entries if entry.removes}
     found = {}
     for id, own in texts.items():
         chosen, others = [], list(texts.values())
-        for _ in range(3):
-            if left := sorted(own - set(chosen)):
+        for nth in range(3):
+            left = sorted(own & REMOVING if nth == 0 and id in removing else own - set(chosen))
+            if left:
                 chosen.append(min(left, key=lambda word: sum(word in each for each in others)))
                 others = [each for each in others if chosen[-1] in each]
         found[id] = " ".join(chosen)

@@ -169,6 +169,13 @@ SURE = 0.8
 """A command that meets the words like this is what they mean, though a sentence could be read in them."""
 
 
+OF_ONE_SCREEN = ("VIEWS", "QUESTIONS", "RECIPES", "PANELS", "CHARTS", "HORIZON", "WHAT IF", "TRANSFER")
+"""Headings whose entries are offered by one screen: what Enter takes does not depend on where one is."""
+
+BEHIND = 0.15
+"""So much worse is an entry of one screen than a command met by the same word, unless its whole name is said."""
+
+
 def _mended(word: str, vocabulary: dict[str, int]) -> str:
     """The word that was meant by one that nothing has: that of a slip of the keys, the commonest of several."""
     found = (
@@ -223,7 +230,8 @@ def _met(
         return 0.0, False, False
     leading = 0.03 if met and name and met[0].get(name[0], 0.0) >= STEM else 0.0
     covered = sum(any(found.get(word, 0.0) >= SYNONYM for found in met) for word in name) / max(1, len(name))
-    return share + nearness + leading + 0.05 * covered + (0.25 if own else 0.0), every, certain
+    away = BEHIND if entry.group in OF_ONE_SCREEN and covered < 1.0 else 0.0
+    return share + nearness + leading + 0.05 * covered + (0.25 if own else 0.0) - away, every, certain
 
 
 def _offered(pool: Sequence[PaletteEntry], recent: Sequence[str]) -> list[PaletteEntry]:
