@@ -33,6 +33,9 @@ Effect = Callable[[ChangeSet, "CancelToken", Report], "RecallEffect"]
 
 _ONLY_PAST = "The memories stay as they are, and no recall reads the older versions that go."
 
+EXPECTED = 18
+"""Lines kept for the answers while they are asked for: one question that is answered otherwise, and the rest."""
+
 MANY = 20
 """From so many deletions the count has to be typed: one key is pressed too easily."""
 
@@ -160,6 +163,7 @@ class ChangePreview(QuickModal[PreviewAnswer | None]):
         self._turns = turns
         self._forcible = forcible or any(each.reason == "changed" for each in plan.conflicts)
         self._typed = ""
+        self._lines = 0
         self._staging = staging
         self._effect, self.runner = effect, EngineCalls(self)
         self._rows = PreviewRows(plan, self._notes())
@@ -189,7 +193,7 @@ class ChangePreview(QuickModal[PreviewAnswer | None]):
 
     def _have_names(self, found: Mapping[str, str]) -> None:
         self._rows.names = found
-        self._arrange()
+        self._share_kept()
 
     def on_unmount(self) -> None:
         self.runner.cancel_all()
@@ -246,7 +250,11 @@ class ChangePreview(QuickModal[PreviewAnswer | None]):
             ways.append(("change.drop", "exclude this row"))
             if not self._turns:  # the way out needs its cells
                 ways.append(("change.zoom", "cut" if self._rows.whole else "whole"))
-        self.query_one(DialogKeys).say(*ways, *self.more_ways(), ("change.close", self._way_out))
+        keys = self.query_one(DialogKeys)
+        before = keys.rows
+        keys.say(*ways, *self.more_ways(), ("change.close", self._way_out))
+        if keys.rows != before:
+            self.call_after_refresh(self._arrange)
 
     def apply_words(self) -> str:
         """What the key does that applies it, where nothing is deleted."""
@@ -334,18 +342,31 @@ class ChangePreview(QuickModal[PreviewAnswer | None]):
 
     def _say_effect(self, value: RecallEffect | Progress | MemtuiError) -> None:
         self.query_one(EffectRows).value = value
-        self._arrange()
+        self._share_kept()
 
-    def _arrange(self) -> None:
-        """Give the changes and what they do the lines that they need, as far as there are so many."""
+    def _share_kept(self) -> None:
+        """Share the lines that there are anew: what arrives moves no key that is about to be pressed."""
+        self._arrange(kept=self._lines)
+
+    def _arrange(self, kept: int = 0) -> None:
+        """Give the changes and what they do the lines that they need, as far as there are so many.
+
+        `kept`: so many lines in all, as before. Answers that are asked for have their room from the beginning.
+        """
         panel, effect = self.query_one(Panel), self.query_one(EffectRows)
         narrow = self.has_class("-narrow")
         width = panel.content_size.width or self.size.width
         above = [each for each in self.children if each.styles.dock == "top" and each.display]  # the tour
         high = self.size.height - sum(each.outer_size.height + each.styles.margin.height for each in above)
-        room = (high if narrow else high * 94 // 100) - panel.gutter.height - 1
+        room = (high if narrow else high * 94 // 100) - panel.gutter.height
+        room = kept or max(2, room - self.query_one(DialogKeys).rows)
         needed = [sum(len(row.lines) for row in each.paint(width)) for each in (self._rows, effect)]
-        changes, consequences = self._shares(needed[0], needed[1], max(2, room))
+        if self._effect is not None and self._clean and not narrow:
+            needed[1] = max(needed[1], EXPECTED, room // 2)
+        changes, consequences = self._shares(needed[0], needed[1], room)
+        if kept:
+            consequences = kept - changes
+        self._lines = 0 if narrow else changes + consequences
         self._rows.styles.height = "1fr" if narrow else max(1, changes)
         effect.styles.height = max(1, consequences)
         effect.display = consequences > 0

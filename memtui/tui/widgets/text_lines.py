@@ -46,19 +46,44 @@ Way = tuple[str, str]
 
 
 class DialogKeys(Static):
-    """One line of ways out."""
+    """The ways out: one line of them, or as many as the width takes, so that none is cut."""
 
     DEFAULT_CSS = "DialogKeys { height: 1; color: $key; }"
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._ways: tuple[Way, ...] = ()
+        self.rows = 1
+        """How many lines they take."""
+
     def say(self, *ways: Way) -> None:
         """Show these ways."""
+        self._ways = ways
+        self._set_lines()
+
+    def on_resize(self, event: events.Resize) -> None:
+        self._set_lines()
+
+    def _set_lines(self) -> None:
         parts, by_id = [], host(self).keys.by_id
-        for id, words in ways:
+        for id, words in self._ways:
             key = by_id.get(id)
             content = Content(f"{key.cap} {words}" if key else words)
             press = Style.from_meta({"@click": f"app.simulate_key('{key.press}')"} if key else {})
             parts.append(content.stylize(press) if key else content)
-        self.update(Content.assemble(" ", Content("   ").join(parts)))
+        room = self.size.width or self.app.size.width
+        alone = Content.assemble(" ", Content("  ").join(parts))
+        lines = [alone] if parts and alone.cell_length <= room else []
+        for part in () if lines else parts:
+            if lines and lines[-1].cell_length + 3 + part.cell_length <= room:
+                lines[-1] = Content.assemble(lines[-1], "   ", part)
+            else:
+                lines.append(Content.assemble(" ", part))
+        roomy = Content.assemble(" ", Content("   ").join(parts))
+        lines = [roomy] if roomy.cell_length <= room else lines
+        self.rows = len(lines)
+        self.styles.height = self.rows
+        self.update(Content("\n").join(lines))
 
 
 # One line of text to type or paste into: whatever is pasted becomes one clean line, and nothing of it is
