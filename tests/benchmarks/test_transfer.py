@@ -134,7 +134,7 @@ def test_a_line_of_five_megabytes_costs_what_as_much_in_many_lines_costs(tmp_pat
     grown: dict[str, int] = {}
     for name, length in (("one", len(text)), ("many", 5_000)):
         path = tmp_path / f"{name}.jsonl"
-        texts = [f"{at} {text[at : at + length]}" for at in range(0, len(text), length)]
+        texts = [f"Part {at}. {text[at : at + length]}" for at in range(0, len(text), length)]
         path.write_text(
             "".join(
                 json.dumps({"text": each, "scope": "global", "timestamp": 1.7e12}) + "\n" for each in texts
