@@ -65,12 +65,15 @@ def run(args: argparse.Namespace) -> int:
             config=config,
             agent=args.agent,
             source=recipe.hook or UNSET,
+            before_prompt=True,
             own_words=True,
             limit=PACK_POOL if args.pack is not None else None,
         ),
         tell_wait,
     )
     if args.pack is not None:
+        if trace.gate:
+            sys.stderr.write(f"nothing is packed: {explain.injected(trace).why_nothing}\n")
         return _packed(trace, args, engine.now_ms)
     turn = None
     if args.session:
@@ -98,6 +101,7 @@ def run(args: argparse.Namespace) -> int:
                 "budget": block.budget,
                 "tokens": block.tokens,
                 "why_nothing": block.why_nothing,
+                "gate": trace.gate or None,
                 "note": block.note,
                 "session": None
                 if turn is None

@@ -348,8 +348,8 @@ class Door:
         owners = request.owners
         if recipe.own_rows and len(owners) > 1:  # it asks for one agent alone, and several were granted
             return engine.recall(replace(request, recipe="memtui", config=None))
-        if hook and recipe.hook:
-            request = replace(request, source=recipe.hook)
+        if hook:
+            request = replace(request, before_prompt=True, source=recipe.hook or request.source)
         try:
             return engine.recall(request)
         except MemtuiError as error:

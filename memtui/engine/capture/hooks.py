@@ -6,7 +6,7 @@ import contextlib
 import json
 import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -28,6 +28,9 @@ from memtui.engine.core.private_file import make_private_folder, write_private
 from memtui.engine.core.secrets import MARK, mask
 from memtui.engine.core.text import unbroken
 from memtui.engine.documents.store_documents import consult_for
+from memtui.engine.explain.prompt_block import skipped_words
+from memtui.engine.recall.answer import prompt_gate
+from memtui.engine.recall.request import RecallRequest
 
 if TYPE_CHECKING:
     from memtui.engine.capture.chat import Chat
@@ -220,6 +223,17 @@ def flush_due(given: Mapping[str, Any]) -> Flush:
     return Flush(due, threshold, tokens, f"{tokens:,} of {threshold:,} tokens")
 
 
+def _gate(engine: Engine, config: Mapping[str, Any]) -> Callable[[str], str]:
+    """The gate before a prompt of the store's own recall, under the block that the hook was given."""
+    known = engine.recall_context()
+    context = replace(known, auto_recall={**known.auto_recall, **config})
+
+    def gate(message: str) -> str:
+        return prompt_gate(RecallRequest(message, recipe=engine.default_recipe), context)
+
+    return gate
+
+
 def play(
     engine: Engine,
     event: Event,
@@ -242,7 +256,8 @@ def play(
     if chat is None:
         block["smartExtraction"] = False
     kept = None if engine.state_place is None else engine.state_place / KEPT
-    live = Live(engine, block, workspace, chat, agents=agents)
+    skip = _gate(engine, config)
+    live = Live(engine, block, workspace, chat, agents=agents, skip=skip)
     before = {} if kept is None else read_kept(kept, live)
     written = engine.write_state.writable
     place = engine.state_place
@@ -258,7 +273,14 @@ def play(
         found = [each["result"].get("prependContext", "") for each in played["answer"]]
         home = scope_of("agent", event.agent)
         hot = len(played["injected"])
-        asked = consult_for(engine, event.prompt, hot=hot, home=home, config=config, veiled=True)
+        rule = skip(event.prompt)
+        asked = (
+            None
+            if rule
+            else consult_for(engine, event.prompt, hot=hot, home=home, config=config, veiled=True)
+        )
+        if rule:
+            answer["why_nothing"] = skipped_words(rule)
         if asked is not None:
             answer["documents"] = asked.receipt
             found.append(asked.block)

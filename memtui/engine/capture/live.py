@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic, sleep
@@ -63,6 +63,9 @@ class Live:
     """The host's agents, with `id` and `workspace`."""
     granted: ScopePolicy | None = None
     """What whoever calls may do, where a person said so: instead of the plugin's own rules."""
+
+    skip: Callable[[str], str] | None = None
+    """The gate of the store's own recall before a prompt; None: the plugin's."""
 
     def call(self, name: str, agent: str, params: Mapping[str, Any]) -> ToolAnswer:
         """Call one of the plugin's tools. Raises RefusedError for a file outside of the workspace."""
@@ -142,6 +145,7 @@ class Live:
         reflect = None if self.chat is None else reflector(self.chat)
         world = world_of(engine.capture_context(self.chat), settings, self.workspace, reflect)
         world.agents = self.agents
+        world.skip = self.skip
         if engine.state_place is not None:
             world.state_folder = str(engine.state_place)
         embed = world.embed_texts

@@ -37,7 +37,7 @@ class SessionBlock:
 def session_block(engine: Engine, trace: Trace, session: str) -> SessionBlock:
     """The block of a recall as the next turn of a session would get it; nothing is kept yet."""
     live, _ = _live(engine)
-    turn = live.injected.turns.get(session, 0) + 1
+    turn = live.injected.turns.get(session, 0) + (not trace.gate)  # a prompt that the gate skips is no turn
     last = live.injected.last.get(session, {})
     made = injected(trace, turns_since={id: turn - at for id, at in last.items()})
     return SessionBlock(made, tuple(part.id for part in made.parts if part.line), turn)

@@ -159,9 +159,12 @@ def consult(
 ) -> Consulted | None:
     """Ask the documents where a recall brought too little: see `consult_for`.
 
-    A recall whose recipe can tell that no memory answers brought nothing. `scope` empty: the one that the recipe
+    Before a prompt that the recipe's gate skips, documents are not asked either. A recall whose recipe can tell that
+    no memory answers brought nothing. `scope` empty: the one that the recipe
     itself told, else all of them.
     """
+    if trace.gate and trace.request is not None and trace.request.before_prompt:
+        return None
     told = trace.extra.get("receipt")
     within = scope or (str(told["scope"]) if isinstance(told, Mapping) and told.get("scope") else "")
     sure = trace.confidence

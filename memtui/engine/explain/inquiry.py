@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 INDIRECT = frozenset({"rerank", "mmr_diversity"})
 """Gates that stop nothing by themselves: they cost the places or the score that another gate asks for."""
 
-PROMPT_GATES = ("governance", "repeat", "prompt_score", "prompt_items", "prompt_chars")
+PROMPT_GATES = ("prompt_gate", "governance", "repeat", "prompt_score", "prompt_items", "prompt_chars")
 """Gates between what came back and what an agent's prompt holds."""
 
 RUN_ORDER = (
@@ -248,6 +248,8 @@ def _to_the_prompt(trace: Trace, verdict: Verdict) -> Verdict:
     gates = prompt_gates(trace)
     if not gates:
         return verdict
+    if trace.gate:
+        gates = ("prompt_gate", *gates)
     prompt = injected(trace)
     part = next((each for each in prompt.parts if each.id == verdict.id), None)
     rungs = []

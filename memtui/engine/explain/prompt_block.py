@@ -75,7 +75,7 @@ class BlockPart:
     left_out: str = ""
     """Why it is not in the block."""
     gate: str = ""
-    """The gate that left it out: governance, repeat, prompt_score, prompt_items, prompt_chars."""
+    """The gate that left it out: prompt_gate, governance, repeat, prompt_score, prompt_items, prompt_chars."""
     value: float | None = None
     limit: float | None = None
     """What the gate looked at, and what it allows: a place, characters, turns."""
@@ -166,6 +166,8 @@ def _injected(trace: Trace, settings: PromptBlockSettings, turns_since: Mapping[
     if trace.failure is not None:
         return _nothing((), f"{trace.failure.words}. {trace.failure.reason}")
     form = recipe_named(trace.recipe).prompt
+    if trace.gate and (form != "its own" or trace.source == "auto-recall"):
+        return _skipped(trace)
     if form == "its own":
         return _engine(trace)
     borrowed = form == "as the plugin"
@@ -222,6 +224,18 @@ def _injected(trace: Trace, settings: PromptBlockSettings, turns_since: Mapping[
         note=note,
         items=settings.items,
     )
+
+
+def _skipped(trace: Trace) -> PromptBlock:
+    """Nothing: the recipe's gate looks nothing up for this text, whatever a question on purpose found."""
+    why = skipped_words(trace.gate)
+    texts = {row.id: row.text for row in trace.pool.rows}
+    return _nothing([BlockPart(key, "", texts[key], why, "prompt_gate") for key in trace.returned], why)
+
+
+def skipped_words(rule: str) -> str:
+    """Why nothing goes before a prompt that a gate's rule skips."""
+    return f"the gate skips this prompt ({rule.replace('_', ' ')})"
 
 
 def _pack(
@@ -340,8 +354,8 @@ def _engine(trace: Trace) -> PromptBlock:
     return PromptBlock(told["text"], tuple(parts), shown, limit, estimated_tokens(told["text"]))
 
 
-def _nothing(parts: tuple[BlockPart, ...], why: str) -> PromptBlock:
-    return PromptBlock("", parts, 0, None, 0, why)
+def _nothing(parts: Sequence[BlockPart], why: str) -> PromptBlock:
+    return PromptBlock("", tuple(parts), 0, None, 0, why)
 
 
 def estimated_tokens(text: str) -> int:

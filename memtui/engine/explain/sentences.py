@@ -173,6 +173,7 @@ FAILED: Mapping[str, Callable[[Any, Any, Facts], str]] = {
     ),
     "mmr_diversity": _mmr,
     "limit": lambda value, limit, f: f"It stands at {value}; {limit} come back.",
+    "prompt_gate": lambda value, limit, f: f"The prompt gets nothing: {f.get('why')}.",
     "governance": lambda value, limit, f: f"The prompt leaves it out: {f.get('why')}.",
     "repeat": lambda value, limit, f: (
         f"It was injected {counted(value, 'turn')} ago in this session; again only after {limit}."
@@ -237,6 +238,7 @@ _PASSED: Mapping[str, Callable[[Any, Any, Facts], str]] = {
         else "Nothing before it resembles it."
     ),
     "limit": lambda value, limit, f: f"It stands at {value} of the {limit} that come back.",
+    "prompt_gate": lambda value, limit, f: "The gate lets this question through.",
     "governance": lambda value, limit, f: "The prompt may hold it.",
     "repeat": lambda value, limit, f: "Not injected before in this session, as far as is known.",
     "prompt_score": lambda value, limit, f: "Its score is enough for the prompt.",

@@ -5,13 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 from memtui.engine.core.progress import CancelToken, Progress
+from memtui.engine.recall.candidates import CandidatePool
 from memtui.engine.recall.context import RecallContext
 from memtui.engine.recall.io_cache import IoCache
+from memtui.engine.recall.lanes import blank
 from memtui.engine.recall.recipes.registry import recipe_named
-from memtui.engine.recall.record import Trace
-from memtui.engine.recall.request import RecallRequest
+from memtui.engine.recall.record import StageRecord, Trace
+from memtui.engine.recall.request import UNSET, RecallRequest, filters_of
+from memtui.engine.recall.stage import StageOutcome
 from memtui.engine.recall.store_search import rows_searched
-from memtui.engine.recall.trace import FETCH, OnStage, StageSummary
+from memtui.engine.recall.trace import FETCH, OnStage, Proof, StageSummary, WordsMet
 from memtui.engine.store import far_vectors
 from memtui.engine.store.far_vectors import all_vectors, fetched_words, vectors_words
 
@@ -32,6 +35,9 @@ def recall(
     """
     recipe = recipe_named(request.recipe)
     request, asker = recipe.asker(request, context)
+    gate = "" if request.lanes else prompt_gate(request, context)
+    if gate and request.before_prompt and not recipe.hook:
+        return replace(_skipped(request, context, gate), asker=asker)
     outside = _counting(request, outside or context.outside(request.table_version))
     if waits := _waits_for(request, context, outside) if outside.asks else "":
         fetching = StageSummary(FETCH, "fetch vectors", "operation", outside.pin.rows, 0, 0.0, note=waits)
@@ -48,8 +54,55 @@ def recall(
         trace = recipe.run(request, context, outside, on_stage, cancel)
     warnings = (*trace.warnings, *_far_search(outside, fetched=bool(waits)))
     return replace(
-        trace, asker=trace.asker or asker, auto_recall=context.auto_recall, kept={}, warnings=warnings
+        trace,
+        asker=trace.asker or asker,
+        auto_recall=context.auto_recall,
+        kept={},
+        warnings=warnings,
+        gate=gate,
     )
+
+
+def prompt_gate(request: RecallRequest, context: RecallContext) -> str:
+    """The rule by which nothing is looked up for a message before a prompt; empty where something is.
+
+    The recipe's own rules, by the text alone: nothing is searched or embedded, and the store is not read.
+    """
+    return recipe_named(request.recipe).prompt_gate(request, context)
+
+
+def _skipped(request: RecallRequest, context: RecallContext, gate: str) -> Trace:
+    """The account of a message for which nothing is looked up: no search, no embedding, the rule that decided."""
+    recipe = recipe_named(request.recipe)
+    now_ms = context.now_ms if request.now_ms is None else request.now_ms
+    config, findings = recipe.resolve(request, context)
+    pool = CandidatePool((), {}, {}, now_ms)
+    nothing = blank(pool)
+    outcome = StageOutcome(nothing, note=f"skipped: {gate.replace('_', ' ')}", kind="filter")
+    return Trace(
+        query=request.query,
+        recipe=recipe.name,
+        mode="none",
+        source=recipe.source if request.source is UNSET else request.source,
+        config=config,
+        now_ms=now_ms,
+        limit=recipe.limit if request.limit is None else request.limit,
+        filters=filters_of(request),
+        bm25_query=None,
+        pool=pool,
+        records=(StageRecord("prompt_gate", "gate", "filter", nothing, outcome, 0, 0.0),),
+        prover=lambda trace: Proof(True, 0.0, 0, ()),
+        matcher=_none_met,
+        findings=findings,
+        table_version=context.store.pin(request.table_version).version,
+        request=request,
+        auto_recall=context.auto_recall,
+        gate=gate,
+    )
+
+
+def _none_met(trace: Trace, memory_id: str) -> WordsMet:
+    raise KeyError(memory_id)
 
 
 def read_ahead(request: RecallRequest, context: RecallContext, cancel: CancelToken) -> None:

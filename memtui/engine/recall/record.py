@@ -184,6 +184,8 @@ class Trace:
     """Whose recall it is and what was searched for them; None only while it is made."""
     failure: Failure | None = None
     """Why the recall failed as a whole; its caller got nothing."""
+    gate: str = ""
+    """The rule by which the recipe's gate looks nothing up for this text before a prompt; empty where it does."""
     words_alone: Trace | None = field(default=None, repr=False, compare=False)
     """Where it failed for want of a vector: the recall as the words alone would answer it, which nobody got."""
     auto_recall: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
@@ -316,6 +318,7 @@ class Trace:
             "limit": self.limit,
             "filters": dict(self.filters),
             "asked_by": None if self.asker is None else self.asker.as_json(),
+            "gate": self.gate or None,
             "bm25_query": self.bm25_query,
             "embedded": self.embedded,
             "stages": [

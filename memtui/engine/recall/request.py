@@ -47,6 +47,8 @@ class RecallRequest:
     """Of a table whose rows have an owner: only the rows of these agents, by a recipe that searches everybody's."""
     table_version: int | None = None
     """Recall on this older version of the table, read only; None is the version that is open."""
+    before_prompt: bool = False
+    """Whether nobody asked: a message is about to be answered, and the recipe's gate decides if it is looked up."""
     own_words: bool = False
     """Whether keyword scores count only the rows that are searched: for whoever may not read the others."""
 

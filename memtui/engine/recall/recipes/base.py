@@ -39,6 +39,8 @@ class Recipe(RecipeInfo):
     """Why turning the knob at a path cannot change this recall; empty where it can."""
     block: str
     """The block of the configuration in which its own settings stand."""
+    prompt_gate: Callable[[RecallRequest, RecallContext], str] = lambda request, context: ""
+    """The rule by which it looks nothing up for a message before a prompt, by the text alone; empty where it does."""
     read_ahead: Callable[[RecallRequest, RecallContext, IoCache, CancelToken], None] | None = None
     """Make ready what the first question of a version would wait for; None where there is nothing."""
     search_space: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)

@@ -86,7 +86,8 @@ def auto_recall(
         return None
     prompt = str(event.get("prompt") or "")
     question = _question(state, prompt, context)
-    if skip_rule(question, min_length_of(world.settings.raw)) is not None:
+    rule = world.skip(question) if world.skip else skip_rule(question, min_length_of(world.settings.raw))
+    if rule:
         return None
     stamp = event.get("timestamp")
     mark = f"{stamp}" if stamp is not None else prompt

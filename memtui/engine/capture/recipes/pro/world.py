@@ -117,6 +117,8 @@ class World:
     """Runs a reflection and returns its report; raises NoReplyError."""
     search_words: Callable[[str, Sequence[str] | None, int], list[tuple[str, float]]] | None = None
     """Finds rows by words in place of the store's own search: (id, score), best first."""
+    skip: Callable[[str], str] | None = None
+    """The gate before a prompt in place of the plugin's: the rule that skips a message, empty where none does."""
     own_words: bool = False
     """Whether keyword scores count only the rows that the agent may read: where it is answered, not examined."""
     scratch: bool = False

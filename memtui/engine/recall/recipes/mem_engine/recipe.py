@@ -175,6 +175,15 @@ def _config(request: RecallRequest, context: RecallContext) -> Mapping[str, Any]
     return configured(request.config, context.auto_recall) if own else request.config
 
 
+def prompt_gate(request: RecallRequest, context: RecallContext) -> str:
+    """The rule by which the hook does not recall for a prompt, under the program's settings; empty where it does."""
+    rules = resolve_engine(_config(request, context))[0].hook
+    skip = prompt_block.skip_reason(
+        request.query, skip_trivial=rules.skip_trivial, min_chars=rules.trivial_min_chars
+    )
+    return skip or ""
+
+
 def resolve(request: RecallRequest, context: RecallContext) -> Resolved:
     """The settings as the program clamps them, and findings. ConfigError for one that does not exist."""
     rules, findings = resolve_engine(_config(request, context))
@@ -491,6 +500,7 @@ RECIPES = (
         run=run,
         asker=_asker,
         resolve=resolve,
+        prompt_gate=prompt_gate,
         knobs=KNOBS,
         idle=idle,
         block=BLOCK,

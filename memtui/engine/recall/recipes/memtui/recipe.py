@@ -24,6 +24,7 @@ from memtui.engine.recall.recipes.memtui import searches, stages
 from memtui.engine.recall.recipes.memtui.evidence import FOLLOWING, Evidence
 from memtui.engine.recall.recipes.memtui.gather import CandidateGatherer
 from memtui.engine.recall.recipes.memtui.knobs import KNOBS, SEARCH_SPACE, idle
+from memtui.engine.recall.recipes.memtui.prompt_gate import skip_rule
 from memtui.engine.recall.recipes.memtui.proof import prove_own
 from memtui.engine.recall.recipes.memtui.question import clean_question, identifiers
 from memtui.engine.recall.recipes.memtui.settings import (
@@ -436,6 +437,7 @@ RECIPES = (
         asker=by_whoever,
         resolve=resolve,
         read_ahead=read_ahead,
+        prompt_gate=lambda request, context: skip_rule(request.query),
         knobs=KNOBS,
         idle=idle,
         block=BLOCK,

@@ -6,10 +6,23 @@ from functools import partial
 from typing import Any
 
 from memtui.engine.recall.asker import by_agent, by_whoever
+from memtui.engine.recall.context import RecallContext
 from memtui.engine.recall.recipes.base import Recipe
 from memtui.engine.recall.recipes.pro.knobs import KNOBS, SEARCH_SPACE, idle
+from memtui.engine.recall.recipes.pro.question import min_length_of, skip_rule
 from memtui.engine.recall.recipes.pro.run import resolve, run
 from memtui.engine.recall.recipes.pro.stages import ARTICLE_STAGES, PRO_STAGES, StagedRecipe
+from memtui.engine.recall.request import RecallRequest
+
+
+def _gate(request: RecallRequest, context: RecallContext) -> str:
+    """The plugin's gate with the length that the host passes."""
+    return skip_rule(request.query, min_length_of(context.auto_recall)) or ""
+
+
+def _article_gate(request: RecallRequest, context: RecallContext) -> str:
+    """The article's gate: 15 characters, 6 where the question is Chinese, Japanese or Korean."""
+    return skip_rule(request.query) or ""
 
 
 def _recipe(staged: StagedRecipe, title: str, description: str, **more: Any) -> Recipe:
@@ -22,6 +35,7 @@ def _recipe(staged: StagedRecipe, title: str, description: str, **more: Any) -> 
             "run": partial(run, staged),
             "asker": by_whoever,
             "resolve": partial(resolve, staged),
+            "prompt_gate": _gate,
             "knobs": KNOBS,
             "idle": idle,
             "block": "retrieval",
@@ -70,5 +84,6 @@ RECIPES = (
         ARTICLE,
         "as the February 2026 article describes it",
         "Fusion as a 15 % bump for keyword hits, plain 60/40 rerank blend, near-duplicates removed.",
+        prompt_gate=_article_gate,
     ),
 )
