@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from memtui.engine.capture.recipes.memtui import wording
+from memtui.engine.capture.recipes.memtui.technical import FOR_NOW, technical
 from memtui.engine.capture.recipes.memtui.wording import Kind, Rule
 
 SHORTEST, SHORTEST_CJK = 12, 5
@@ -41,6 +42,11 @@ _FORMS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("@",), r"[a-z0-9_.+-]+@[a-z0-9_-]+\.[a-z0-9_.-]+|(?<!\w)git@\S+"),
     (("://",), r"(?:https?|ssh|git|s3|ftp|postgres|mysql|redis)(?:ql)?://\S+"),
     (("/", "\\"), r"(?<!\w)(?:~|/)[\w.-]+(?:/[\w.-]+)+/?|(?<!\w)[a-z]:\\\S+"),
+    (
+        ("/",),
+        r"(?<![\w/.:-])\.?[a-z_][\w.-]*(?:/[\w.-]+)*/[\w-]+\.[a-z]\w{0,7}(?![\w/])|(?<!\w)~/\.?[\w-]+[\w.-]*",
+    ),
+    (("_",), r"(?-i:(?<![A-Za-z0-9_$])[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+(?![A-Za-z0-9_]))"),  # a variable
     ((":",), r"(?<!\w)[a-f0-9]{2}(?::[a-f0-9]{2}){5}(?!\w)"),
     (
         ("-",),
@@ -139,6 +145,8 @@ def find(sentence: str) -> FoundStatement:
         rule = _rule(sentence, wording.spoken_in(sentence), cjk, identifier) or rule
     if rule is None:
         kind = _declared(said, cjk, identifier, words)
+        if kind is None and (told := _technical(said, identifier, words)):
+            return told
         if kind is None and _is_plan(said, cjk, words):
             return FoundStatement(_sentence(said), "decision", "unsure", False, "said with a maybe")
         if kind is None:
@@ -150,6 +158,20 @@ def find(sentence: str) -> FoundStatement:
     negated = _negated(said) if rule[1].kind == "correction" else ()
     return FoundStatement(
         _sentence(said), rule[1].kind, "" if sure else "unsure", sure, _name(*rule), negated
+    )
+
+
+def _technical(said: str, identifier: bool, words: frozenset[str] | None) -> FoundStatement | None:
+    """A cause, a workaround or a command that holds for longer than today."""
+    if wording.HEDGED.search(said, words) or wording.PASSING.search(said, words):
+        return None
+    if wording.REQUEST.search(said) or wording.COMMON.search(said, words):
+        return None
+    told = technical(said, names=identifier)
+    if told is None:
+        return None
+    return FoundStatement(
+        _sentence(said), "fact", rule=f'{told.told} by "{told.words.strip(_AROUND)[:_TOLD]}"'
     )
 
 
@@ -235,7 +257,11 @@ def _declared(said: str, cjk: bool, identifier: bool, spoken: frozenset[str] | N
     )
     if words < 4 or stopped or wording.THANKS.search(said):
         return None
-    if identifier and (not wording.REQUEST.search(said) or _ADDRESS.search(said)):
+    if (
+        identifier
+        and not FOR_NOW.search(said)
+        and (not wording.REQUEST.search(said) or _ADDRESS.search(said))
+    ):
         return "identifier"
     if wording.REQUEST.search(said) or wording.STATE.match(said) or _POINTS.match(said):
         return None
@@ -277,6 +303,8 @@ def _overruled(
         return "request"
     if kind == "identifier" and wording.REQUEST.search(said):
         return "request"
+    if kind == "identifier" and FOR_NOW.search(said):
+        return "passing"
     if kind == "fact" and not identifier and wording.PASSING.search(said, words):
         return "passing"
     if kind in ("fact", "preference") and wording.STATE.match(said) and not identifier:

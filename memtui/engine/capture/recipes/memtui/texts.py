@@ -54,6 +54,37 @@ _HINTS = Hints(
 )
 """One of these is in every secret in plain words: looked for first."""
 
+_NAMED_SECRET = re.compile(
+    r"(?<![a-z0-9])[a-z0-9_]*(?:_(?:token|secret|key|pass|passwd|pwd|credentials?|auth|clave|passwort|kennwort|contrasena|senha)|password|passphrase)\d*\b['’\"`]?"
+    r"(?:\s*(?:[:=：]|是|为|設定は|は|が|を)\s*|\s+(?:(?:is|was|must|should|has|needs|to|still|be|set|now|equals?|ist|war|muss|soll|sein|auf|noch|lautet|es|era|debe|ser|vale|valer|valait|está|est|était|doit|valoir|être|é|tem|deve|estava|que|равн[аоы]?|равен|должн[аоы]|быть|—|-)\s+){1,4})"
+    r"[\"'`“「]?(?![/~$<]|https?:)(?=[^\s\"'`”」。，,]*[\d!#%&+*?_-])(?P<value>[^\s\"'`”」。，,]{6,})",
+    re.IGNORECASE,
+)
+"""A variable whose name says that it holds a secret, with its value in plain words."""
+
+_GIVEN_SECRET = re.compile(
+    r"\b(?:mysql\w*|mariadb\w*|sshpass|mongo\w*|(?:docker|podman|oc|az|helm registry) login)\b[^\n|;]*?\s-p\s*[\"']?(?P<value>(?![$<])[^\s\"']{4,})"
+    r"|\bredis-cli\b[^\n|;]*?\s-a\s*[\"']?(?P<redis>(?![$<])[^\s\"']{4,})"
+    r"|\b(?:curl|wget|https?|skopeo|lftp)\b[^\n|;]*?\s(?:-u|--user|--creds)[ =]?[\"']?[\w.@-]+:(?P<user>(?![$<])[^\s\"']{3,})"
+)
+"""A secret that is given to a program by an option of one letter."""
+
+_ABOUT_SECRET = re.compile(
+    r"(?<![a-z])pins?(?![a-z])|(?:karten|card|bank|konto|handy|sim)[ -]?pin|passwor[dt]|passcode|kennwort|contraseña|mot de passe|senha|парол|пин-?код|密码|口令|暗証|パスワード",
+    re.IGNORECASE,
+)
+"""A message that speaks of something secret: what follows may say it without naming it."""
+
+_BARE = re.compile(r"(?<![\w.:/-])\d{4,8}(?![\w:/-]|\.\d)")
+"""Digits that could be a PIN."""
+
+_NEAR = 4
+"""Messages from one that speaks of a secret within which bare digits are taken for it."""
+
+_NAMING = Hints(("_", "password", "passphrase"))
+
+_GIVING = Hints((" -p", " -a", " -u", " --user", " --creds"))
+
 _CARD = re.compile(r"\d(?<![\d-]\d)[ -]?(?:\d[ -]?){12,18}(?![\d-])")
 
 
@@ -87,9 +118,16 @@ def read_texts(messages: Sequence[Message], *, assistant: bool) -> ReadTexts:
     texts: list[CaptureText] = []
     statements: list[Statement] = []
     sendable: list[int] = []
+    about_secret = -_NEAR
     for number, message in enumerate(messages):
         text, found = _read(message, number, assistant)
         place = len(texts)
+        if found and number - about_secret < _NEAR and any(_BARE.search(each.text) for each in found):
+            found = [each for each in found if not _BARE.search(each.text)]
+            if not found:
+                text = replace(text, text=MARK, fate="dropped", gate="secret", reason=_REASONS["secret"])
+        if _ABOUT_SECRET.search(content_text(message.content)):
+            about_secret = number
         statements += [
             Statement(
                 each.text,
@@ -138,6 +176,12 @@ def without_secrets(text: str) -> tuple[str, int]:
     for match in reversed(spoken):
         start, end = match.span("value")
         masked = masked[:start] + MARK + masked[end:]
+    for pattern, hints in ((_NAMED_SECRET, _NAMING), (_GIVEN_SECRET, _GIVING)):
+        named = list(pattern.finditer(masked)) if hints.found_in(masked.lower()) else []
+        spans = [m.span(group) for m in named for group in m.groupdict() if m[group] and MARK not in m[group]]
+        for start, end in reversed(spans):
+            masked = masked[:start] + MARK + masked[end:]
+        count += len(spans)
     cards = [m for m in _CARD.finditer(masked) if _is_card(m[0])]
     for match in reversed(cards):
         masked = masked[: match.start()] + MARK + masked[match.end() :]

@@ -371,11 +371,12 @@ HEDGED = Worded(
     r"\b(?:maybe|perhaps|might|possibly|not sure|unsure|i guess|i suppose|i think|probably|presumably|could be|i wonder|we could|we should probably"
     r"|considering|thinking (?:about|of)|tentatively"
     r"|vielleicht|eventuell|möglicherweise|vermutlich|wahrscheinlich|glaube|bin (?:mir )?nicht sicher|könnten wir|denke ich|überlege"
-    r"|quizás?|tal vez|a lo mejor|creo que|probablemente|no estoy segur[oa]|peut-être|sans doute|je crois|je pense que|probablement)\b"
+    r"|quizás?|tal vez|a lo mejor|creo que|probablemente|no estoy segur[oa]|peut-être|sans doute|je crois|je pense que|probablement"
+    r"|talvez|acho que|provavelmente|может быть|возможно|наверное?|наверно|кажется|похоже|вроде|вероятно|не уверена?)\b"
     r"|也许|或许|可能(?!性)|大概是|应该会吧|不确定|我觉得|说不定|估计|考虑|かもしれ|たぶん|多分|おそらく|もしかし|と思います|と思う|自信がな|検討",
     "maybe perhaps might possibly sure unsure guess suppose think probably presumably could wonder considering "
     "thinking tentatively vielleicht eventuell vermutlich wahrscheinlich glaube sicher denke vez mejor creo "
-    "probablement probablemente estoy doute crois pense",
+    "probablement probablemente estoy doute crois pense talvez acho provavelmente",
 )
 """Words by which a person says that it is not certain."""
 
@@ -404,7 +405,8 @@ REQUEST = Opening(
     r"|^(?:(?:ok(?:ay)?|so|gut|dann|und|jetzt)[,!. ]+)*(?:bitte|kannst du|könntest du|zeig|schreib|übersetz|versuch|starte|öffne|mach|erstelle|lösche|nenne|such|finde|erklär|fasse|prüf|schau|sag|gib|sende"
     r"|schick|ändere|installiere|teste|hilf|vergleiche|rechne|weiter|führ|lies|benenn)\w*\b"
     r"|^(?:por favor|puedes|muéstra|escribe|traduce|intenta|ejecuta|abre|haz|crea|borra|busca|explica|dame|montre|écris|traduis|essaie|lance|ouvre|fais|crée|supprime|cherche|explique|donne|s['’]il te plaît)\w*\b"
-    r"|^(?:请|麻烦|帮我?|帮忙|给我|把|再|试|去掉|你能|能不能|可以帮|继续|翻译|写|运行|打开|删|查|看一?下|解释|总结)"
+    r"|^(?:por favor|rod[ae]|mostr[ae]|escrev[ae]|traduz\w*|explique|corrij[ae]|abr[ae]|пожалуйста|запусти|покажи|напиши|переведи|объясни|исправь|открой|удали|найди|проверь|переименуй|сделай)\w*\b"
+    r"|^(?:请|麻烦|帮我?|帮忙|给我|把|再|试|去掉|跑一?下|你能|能不能|可以帮|继续|翻译|写|运行|打开|删|查|看一?下|解释|总结)"
     r"|(?:てください|て下さい|してくれ|てくれる|てもらえ|て|ましょう|お願いします|してみて|見せて|書いて|訳して|試して|始めて)[。.!！]?$",
 )
 """What is to be done now."""
