@@ -174,8 +174,13 @@ def technical(said: str, *, names: bool) -> Technical | None:
 
     `names` says that it holds an identifier.
     """
-    if _UNDONE.search(said) or FOR_NOW.search(said) or (_SIGNED_IN.search(said) and _OPAQUE.search(said)):
+    told = _told(said, names)
+    if told is None or _UNDONE.search(said) or FOR_NOW.search(said):
         return None
+    return None if _SIGNED_IN.search(said) and _OPAQUE.search(said) else told
+
+
+def _told(said: str, names: bool) -> Technical | None:
     if names and (match := _LOCATED.match(said)):
         return Technical("a cause", match[0])
     if names and (match := _VARIABLE.search(said)):
