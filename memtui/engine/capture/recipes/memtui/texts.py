@@ -78,6 +78,13 @@ _ABOUT_SECRET = re.compile(
 _BARE = re.compile(r"(?<![\w.:/-])\d{4,8}(?![\w:/-]|\.\d)")
 """Digits that could be a PIN."""
 
+_NUMBER_OF = re.compile(
+    r"(?<![^\W_])(?:ports?|puertos?|porta|portas|порт\w*|rooms?|zimmer|raum|salle|sala|tickets?|issues?|lines?|zeilen?|ligne|línea|versions?"
+    r"|version(?:en)?|versión|versão|years?|jahr|euro?s?|dollars?|usd|eur|rows?|zeichen|requests?|bytes?|users?)(?![^\W_])|端口|ポート|部屋|房间|版本|年|行",
+    re.IGNORECASE,
+)
+"""What digits may be the number of: a text that says so tells no PIN with them."""
+
 _NEAR = 4
 """Messages from one that speaks of a secret within which bare digits are taken for it."""
 
@@ -122,8 +129,8 @@ def read_texts(messages: Sequence[Message], *, assistant: bool) -> ReadTexts:
     for number, message in enumerate(messages):
         text, found = _read(message, number, assistant)
         place = len(texts)
-        if found and number - about_secret < _NEAR and any(_BARE.search(each.text) for each in found):
-            found = [each for each in found if not _BARE.search(each.text)]
+        if number - about_secret < _NEAR and any(_could_be_pin(statement.text) for statement in found):
+            found = [statement for statement in found if not _could_be_pin(statement.text)]
             if not found:
                 text = replace(text, text=MARK, fate="dropped", gate="secret", reason=_REASONS["secret"])
         if _ABOUT_SECRET.search(content_text(message.content)):
@@ -166,6 +173,11 @@ def masked(value: Any) -> Any:
     if isinstance(value, Sequence):
         return [masked(each) for each in value]
     return value
+
+
+def _could_be_pin(text: str) -> bool:
+    """Whether digits stand in `text` and nothing in it says what they number."""
+    return _BARE.search(text) is not None and _NUMBER_OF.search(text) is None
 
 
 def without_secrets(text: str) -> tuple[str, int]:
