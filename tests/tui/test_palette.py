@@ -47,6 +47,19 @@ def test_matches_are_ranked_within_their_groups_and_disabled_ones_come_last():
     assert rank(pool, "zzz") == []
 
 
+def test_what_several_words_surely_mean_keeps_its_place_though_it_cannot_be_done_now():
+    pool = [
+        *(entry(f"Browse list number {name}") for name in ("one", "two", "three", "four", "five", "six")),
+        entry("Browse this list", disabled="nothing here"),
+        entry("Lists of scopes", disabled="nothing here"),
+    ]
+    assert rank(pool, "browse this list")[0][0].name == "Browse this list"
+    several = [found.name for found, _ in rank(pool, "browse number")]
+    assert "Browse this list" not in several[:6], "said by half of the words only"
+    one = [bool(found.disabled) for found, _ in rank(pool, "list")]
+    assert one == [False] * 6 + [True] * 2, "one word may mean any of them: what can be done comes first"
+
+
 def test_a_long_hostile_name_is_matched_quickly():
     def match(length: int) -> None:
         rank([entry("a" * 60 + "b" * length)] * 50, "aaabbbx")

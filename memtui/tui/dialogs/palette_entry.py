@@ -107,9 +107,10 @@ def rank(entries: Sequence[PaletteEntry], query: str, recent: Sequence[str] = ()
     """The entries that match, best first: those with all of the words, then those with most of what the words say.
 
     A sentence about memories that are there stands first unless a command has all of its words; memories come after
-    what they are looked for beside; themes last, and only by their own words. What takes something away is there only
-    for words that say so, exactly. Words that say nothing match nothing. Without a query, what the keys of the screen
-    do comes first, then `recent`, ids of what was done last.
+    what they are looked for beside; themes last, and only by their own words. What cannot be done now stands behind
+    what can, unless several words say surely that it is meant: then why it cannot is the answer. What takes something
+    away is there only for words that say so, exactly. Words that say nothing match nothing. Without a query, what the
+    keys of the screen do comes first, then `recent`, ids of what was done last.
     """
     group, words = split(query)
     pool = [entry for entry in entries if not group or entry.group == group]
@@ -143,9 +144,8 @@ def rank(entries: Sequence[PaletteEntry], query: str, recent: Sequence[str] = ()
         if not whole and (share < LEAST or not certain or entry.group in ("THEMES", "TOPICS")):
             continue
         last = 3 if entry.group == "THEMES" else 1 if not whole else 0
-        scored.append(
-            ((last, bool(entry.disabled), -share), entry if whole else replace(entry, partly=True), share)
-        )
+        shut = bool(entry.disabled) and (len(wanted) < 2 or share < SURE)
+        scored.append(((last, shut, -share), entry if whole else replace(entry, partly=True), share))
     doubted = any(key[0] == 0 and share >= SURE for key, _, share in scored)
 
     def place(item: tuple[tuple[float, ...], PaletteEntry, float]) -> tuple[float, ...]:
@@ -166,7 +166,8 @@ LEAST = 0.4
 """So much of what the words say a command has to have, where none has all of them."""
 
 SURE = 0.8
-"""A command that meets the words like this is what they mean, though a sentence could be read in them."""
+"""A command that meets the words like this is what they mean: a sentence read in them comes after it, and it keeps its
+place though it cannot be done now, where there is more than one word."""
 
 
 OF_ONE_SCREEN = ("VIEWS", "QUESTIONS", "RECIPES", "PANELS", "CHARTS", "HORIZON", "WHAT IF", "TRANSFER")
