@@ -79,7 +79,7 @@ def no_store(session: Session) -> State:
 
 
 def connecting() -> Sheet:
-    """How an agent comes to a store: the command that prints what to paste for each, and where it goes."""
+    """How an agent comes to a store: the command that prints what to paste, and the hosts with where it goes."""
     from memtui.engine.clients import HOSTS, WHERE
     from memtui.tui.dialogs.sheet import Sheet, SheetLine, SheetSection
 
@@ -89,7 +89,7 @@ def connecting() -> Sheet:
         "extra: pip install 'memtui[mcp]'.",
         "In a shell; FOLDER is the store, main whose memories it reads and writes; without --rw it only reads.",
     )
-    print_it = tuple(SheetLine(each, f"{command} {each}") for each in HOSTS)
+    print_it = (SheetLine("any of them", f"{command} HOST"),)
     paste_it = tuple(SheetLine(each, WHERE[each]) for each in HOSTS)
     then = (
         SheetLine("calls", "Agents shows them as they come"),
@@ -97,7 +97,7 @@ def connecting() -> Sheet:
     )
     sections = [
         SheetSection("PRINTS WHAT TO PASTE", print_it),
-        SheetSection("WHERE IT GOES", paste_it),
+        SheetSection("HOST, AND WHERE IT GOES", paste_it),
         SheetSection("THEN", then),
     ]
     return Sheet("Connect an agent", intro, (), sections)

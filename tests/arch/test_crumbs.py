@@ -27,6 +27,7 @@ KEPT = {
     "memtui.tui.screens.audit.mend_choice": "the dialogs of one choice, as edit_rights beside it",
     "memtui.engine.capture.kept_prompt": "the one prompt of a session that may lie on disk: looked for under this name",
     "memtui.engine.capture.host_transcripts": "the files of other hosts; what they become stands beside them",
+    "memtui.engine.recall.recipes.memtui.prompt_gate": "what is worth a search before a prompt, with its words",
     "memtui.engine.capture.job_faults": "known faults of another program, counted; the jobs beside it only plan",
     "memtui.tui.screens.capture.sent": "what leaves the machine: looked for under this name",
     "memtui.engine.explain.index_loss": "a loss that no gate sees: the same recall asked without the index",

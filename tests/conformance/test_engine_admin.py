@@ -187,6 +187,6 @@ def test_the_built_in_programs_block_is_the_recorded_one(shared: Path, tmp_path:
     lancedb.connect(tmp_path / "store").create_table("memories", pa.Table.from_pylist(rows, schema=schema))
     with open_engine(tmp_path / "store", now=lambda: NOW_MS, environ={}, cwd=tmp_path) as opened:
         trace = opened.recall(
-            RecallRequest("tea", recipe="memory-lancedb", source="auto-recall", query_vector=[1.0, 0.0])
+            RecallRequest("which tea", recipe="memory-lancedb", source="auto-recall", query_vector=[1.0, 0.0])
         )
         assert explain.injected(trace).block == case["expected"]

@@ -76,6 +76,7 @@ def test_a_line_is_what_json_makes_of_its_row(tmp_path: Path) -> None:
     lines = (tmp_path / "out.jsonl").read_text(encoding="utf-8").split("\n")
     frame = {"schema": "memtui.memory.v1", "dialect": "pro"}
     for line, row, masked in zip(lines, table.to_pylist(), ({}, {"masked": True}), strict=False):
-        whole = {**frame, **row, **masked}
+        known = {name: None if value != value else value for name, value in row.items()}  # NaN is no JSON
+        whole = {**frame, **known, **masked}
         assert line == json.dumps(whole, ensure_ascii=False, separators=(",", ":"), default=str)
     assert lines[2:] == [""]

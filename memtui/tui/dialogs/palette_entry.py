@@ -146,7 +146,7 @@ def rank(entries: Sequence[PaletteEntry], query: str, recent: Sequence[str] = ()
         last = 3 if entry.group == "THEMES" else 1 if not whole else 0
         shut = bool(entry.disabled) and (len(wanted) < 2 or share < SURE)
         scored.append(((last, shut, -share), entry if whole else replace(entry, partly=True), share))
-    doubted = any(key[0] == 0 and share >= SURE for key, _, share in scored)
+    doubted = any(key[0] == 0 and share >= SURE and _says(entry, wanted) for key, entry, share in scored)
 
     def place(item: tuple[tuple[float, ...], PaletteEntry, float]) -> tuple[float, ...]:
         key, entry, _ = item
@@ -177,6 +177,11 @@ BEHIND = 0.15
 """So much worse is an entry of one screen than a command met by the same word, unless its whole name is said."""
 
 
+def _says(entry: PaletteEntry, wanted: Sequence[str]) -> bool:
+    """Whether every word stands in the command's own words as it was typed, not by a synonym."""
+    return set(wanted) <= {*WORD.findall(entry.name.casefold()), *WORD.findall(entry.also.casefold())}
+
+
 def _mended(word: str, vocabulary: dict[str, int]) -> str:
     """The word that was meant by one that nothing has: that of a slip of the keys, the commonest of several."""
     found = (
@@ -204,9 +209,9 @@ def _met(
     phrases = (" ".join(name), *(" ".join(_words(phrase)) for phrase in entry.also.split(",")))
     nearness = 0.02 * entry.near - 0.004 * len(name)
     if plain in phrases[1:] or (plain == phrases[0] and (len(name) > 1 or entry.near > 3)):
-        return 1.3 + nearness + (0.1 if plain == phrases[0] else 0.0), True, True
+        return 1.5 + nearness + (0.1 if plain == phrases[0] else 0.0), True, True
     if mended in phrases[1:]:
-        return 1.2 + nearness, True, False
+        return 1.4 + nearness, True, False
     if not met:
         return 0.0, False, False
     about, place = (_words(entry.about), _words(entry.place)) if entry.group != "THEMES" else ((), ())
