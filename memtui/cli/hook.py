@@ -52,11 +52,10 @@ def run(args: argparse.Namespace) -> int:
     except UsageError as error:
         raise MemtuiError(error.message, fix=error.fix, details=error.details) from error
     answer = _answered(args, event)
-    print_json(
-        host_answer(event, answer), compact=True, reveal=True
-    )  # the host puts it before the prompt, as it is
-    for each in left_unsaid(event, answer):
-        warning(each)
+    # the host puts the block before the prompt as it is, so nothing in it is masked here
+    print_json(host_answer(event, answer), compact=True, reveal=True)
+    for sentence in left_unsaid(event, answer):
+        warning(sentence)
     return 0
 
 

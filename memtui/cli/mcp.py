@@ -112,9 +112,7 @@ def run(args: argparse.Namespace, now: Callable[[], int] = wall_clock) -> int:
     from memtui.mcp.greeting import Greeting
     from memtui.mcp.stdio import StandardStreams
 
-    streams = StandardStreams(
-        Greeting(args.rw)
-    )  # before the SDK is loaded: a host waits for its first answers
+    streams = StandardStreams(Greeting(args.rw))  # before the SDK: a host waits for its first answers
     try:
         import anyio
 

@@ -69,10 +69,10 @@ def skip_rule(message: str) -> str:
 def _words(text: str) -> str:
     """The words of a text, folded: no case, marks, punctuation or symbols, long-drawn letters once."""
     bare = "".join(
-        each for each in unicodedata.normalize("NFKD", text.casefold()) if unicodedata.category(each) != "Mn"
+        sign for sign in unicodedata.normalize("NFKD", text.casefold()) if unicodedata.category(sign) != "Mn"
     )
     bare = unicodedata.normalize("NFC", bare).replace("'", "").replace("\u2019", "")
-    spaced = "".join(each if unicodedata.category(each)[0] in "LN" else " " for each in bare)
+    spaced = "".join(sign if unicodedata.category(sign)[0] in "LN" else " " for sign in bare)
     return " ".join(_LONG_DRAWN.sub(r"\1", spaced).split())
 
 
