@@ -60,6 +60,8 @@ class Seen:
     """Where it is another one than the check's own."""
     by_hand: bool = False
     """Whether memtui knows nothing to write here: a person has to say what is right."""
+    perhaps: bool = False
+    """Whether it may be no fault at all: a person looks first, and nothing mends it with what is safe."""
     detail: Mapping[str, Any] = field(default_factory=dict)
 
 

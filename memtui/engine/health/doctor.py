@@ -136,6 +136,8 @@ def host_of(patient: Patient, chosen: Collection[Check]) -> Mapping[str, Any] | 
 
 def as_offered(patient: Patient, check: Check, seen: Seen) -> Check:
     """The check with the remedy that can be had here: none is called safe, or memtui's, that would be refused."""
+    from memtui.engine.health.remedies import refused_here
+
     engine = patient.engine
     if engine is None or check.how == "by hand" or check.safe is None or check.kind in ("D34", "D35"):
         return check
@@ -144,8 +146,10 @@ def as_offered(patient: Patient, check: Check, seen: Seen) -> Check:
         remedy = f"with the program that keeps this store: {check.remedy}"
     elif seen.by_hand:
         remedy = check.remedy
+    elif first := refused_here(patient, check, seen):
+        remedy = first
     else:
-        return check
+        return replace(check, how="yours") if seen.perhaps else check
     return replace(check, how="by hand", safe=None, back="", price="", remedy=remedy)
 
 

@@ -12,6 +12,7 @@ from memtui.engine.providers.embedder import NoEmbedder
 
 if TYPE_CHECKING:
     from memtui.engine.engine import Engine
+    from memtui.engine.providers.embedder import Embedder
 
 
 _PART = 256
@@ -26,9 +27,7 @@ def plan_again(engine: Engine, ids: Sequence[str], why: str) -> ChangeSet:
 
     from memtui.engine.transfer.importing.embedding_cost import embedded
 
-    embedder = engine.embedder
-    if isinstance(embedder, NoEmbedder):
-        raise MemtuiError(embedder.reason, fix=embedder.fix)
+    embedder = must_embed(engine)
     rows = _rows(engine, ids)
     texts = [str(row["text"]) for row in rows]
     dims = engine.store.dims or 0
@@ -36,6 +35,19 @@ def plan_again(engine: Engine, ids: Sequence[str], why: str) -> ChangeSet:
     for start in range(0, len(texts), _PART):
         vectors += list(embedded(embedder, texts[start : start + _PART], dims))
     return _set(engine, rows, [np.asarray(each, np.float32) for each in vectors], "made anew", why)
+
+
+def must_embed(engine: Engine) -> Embedder:
+    """The store's model, asked for nothing. Raises MemtuiError where it has none."""
+    embedder = engine.embedder
+    if isinstance(embedder, NoEmbedder):
+        raise MemtuiError(embedder.reason, fix=embedder.fix)
+    return embedder
+
+
+def has_text(engine: Engine, ids: Sequence[str]) -> bool:
+    """Whether one of these memories holds words that could be embedded."""
+    return any(_rows(engine, ids[start : start + _PART]) for start in range(0, len(ids), _PART))
 
 
 def plan_scaled(engine: Engine, ids: Sequence[str]) -> ChangeSet:

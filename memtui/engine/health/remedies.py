@@ -12,7 +12,7 @@ from memtui.engine.changes.plan import plan_reinstate
 from memtui.engine.changes.purge_history import plan_past
 from memtui.engine.core.errors import MemtuiError, RefusedError, UsageError
 from memtui.engine.explain import asked_last, by_own_words
-from memtui.engine.health.check import memories
+from memtui.engine.health.check import HealthFinding, memories
 from memtui.engine.health.maintenance import TableStep
 from memtui.engine.store.maintenance import TableMaintainer
 from memtui.engine.store.sql import SENTINEL
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from memtui.engine.core.progress import CancelToken, OnProgress
     from memtui.engine.engine import Engine
     from memtui.engine.explain.question_history import History
-    from memtui.engine.health.check import HealthFinding, Patient
+    from memtui.engine.health.check import Check, Patient, Seen
     from memtui.engine.store.table import Store
 
 
@@ -90,17 +90,48 @@ def plan_remedy(patient: Patient, finding: HealthFinding) -> RemedyPlan:
     return RemedyPlan(finding, changes=found)
 
 
+def refused_here(patient: Patient, check: Check, seen: Seen) -> str:
+    """What a person has to do first, or instead, where the remedy would be refused; empty where it is not.
+
+    Asked before a remedy is offered: nothing is planned, embedded or sent.
+    """
+    needed = _NEEDED.get(check.kind)
+    if needed is None or patient.engine is None:
+        return ""
+    try:
+        needed(patient, HealthFinding(check, seen))
+    except MemtuiError as error:
+        said = error.fix or error.message
+        return f"{said[:1].lower()}{said[1:]}".rstrip(".")
+    return ""
+
+
 def _again(patient: Patient, finding: HealthFinding) -> ChangeSet:
     """The texts of these memories embedded again by the store's own model."""
     from memtui.engine.health.reembed import plan_again
 
     assert patient.engine is not None
+    return plan_again(patient.engine, _embeddable(patient, finding), finding.kind)
+
+
+def _embeddable(patient: Patient, finding: HealthFinding) -> list[str]:
+    """The memories that a model can embed. Raises MemtuiError where there is no model, or nothing to embed."""
+    from memtui.engine.health.reembed import has_text, must_embed
+
+    assert patient.engine is not None
     ids = [each for each in finding.seen.ids if each != SENTINEL]
     if not ids:
         raise RefusedError(
-            "The row is its program's own, no memory.", fix="Remove it with the agent stopped."
+            "The row is its program's own, no memory.", fix="Remove that row with the agent stopped."
         )
-    return plan_again(patient.engine, ids, finding.kind)
+    try:
+        must_embed(patient.engine)
+    except MemtuiError as error:
+        first = error.fix.rstrip(".")
+        raise RefusedError(error.message, fix=f"{first}, then {finding.check.remedy}.") from error
+    if not has_text(patient.engine, ids):
+        raise RefusedError("These memories hold no text.", fix="Write their texts, or forget them.")
+    return ids
 
 
 def _scaled(patient: Patient, finding: HealthFinding) -> ChangeSet:
@@ -130,6 +161,11 @@ def _repair(kind: str) -> Callable[[Patient, HealthFinding], ChangeSet]:
 def _relink(patient: Patient, finding: HealthFinding) -> ChangeSet:
     """Replaced memories without a living winner count again."""
     assert patient.engine is not None
+    return plan_reinstate(patient.engine, _hidden(patient, finding))
+
+
+def _hidden(patient: Patient, finding: HealthFinding) -> list[str]:
+    """Replaced memories without a living winner. Raises RefusedError where there are none."""
     light = patient.light
     there = patient.catalog
     found = set(finding.seen.ids)
@@ -144,8 +180,11 @@ def _relink(patient: Patient, finding: HealthFinding) -> ChangeSet:
         )
     ]
     if not hidden:
-        raise RefusedError("These memories name replaced ones that are gone: nothing is hidden by that.")
-    return plan_reinstate(patient.engine, hidden)
+        raise RefusedError(
+            "These memories name replaced ones that are gone: nothing is hidden by that.",
+            fix="Leave them: they name replaced memories that are gone, and nothing is hidden by that.",
+        )
+    return hidden
 
 
 def _steps(*steps: TableStep) -> Callable[[Patient, HealthFinding], tuple[TableStep, ...]]:
@@ -169,13 +208,11 @@ def _fold_and_prune(patient: Patient, finding: HealthFinding) -> tuple[TableStep
 
     assert patient.store is not None
     facts, table = patient.facts, TableMaintainer(patient.store.writer())
-    fold = (_FOLD,) if facts is not None and facts.small_fragments > 1 else ()
-    steps = (*fold, *((_PRUNE,) if table.old_enough() else ()))
-    if not steps:
+    if not table.old_enough():  # a fold alone adds a version, and takes none away
         oldest = table.oldest()
         since = patient.now_ms / 1000 if oldest is None else oldest.timestamp()
         raise RefusedError("Every version is younger than 7 days.", fix=_sentence(too_young(since)))
-    return steps
+    return (*((_FOLD,) if facts is not None and facts.small_fragments > 1 else ()), _PRUNE)
 
 
 def _past(patient: Patient, finding: HealthFinding) -> ChangeSet:
@@ -239,6 +276,15 @@ _PLANS: Mapping[str, Callable[[Patient, HealthFinding], ChangeSet | tuple[TableS
     "D32": _drop_names,
     "D36": _go_back,
 }
+
+_NEEDED: Mapping[str, Callable[[Patient, HealthFinding], object]] = {
+    "D2": _fold_and_prune,
+    **dict.fromkeys(("D12", "D13", "D14", "D16", "D17", "D19", "D20"), _embeddable),
+    "D27": _hidden,
+    "D30": _leftovers,
+    "D36": _go_back,
+}
+"""What a remedy needs of the store before it can be planned; each raises MemtuiError where that is not there."""
 
 
 def asking(

@@ -98,6 +98,7 @@ def _weight(stands: bool) -> dict[str, Any]:
         return {}
     return {
         "severity": "S4",
+        "perhaps": True,
         "remedy": "unusual, perhaps for their texts alone: look at them before embedding them again",
     }
 
@@ -115,7 +116,7 @@ CHECKS = (
         "D18", "length of the model's vectors", "facts", "S2", "wrong",
         "the plugin stops at its start, and nothing is recalled",
         "embed the store with the configured model, or set the model that made it: memtui reembed", _other_length,
-        how="stop", safe=False, back="switch back to the old table", price="one embedding a memory",
+        how="by hand", safe=False, back="switch back to the old table", price="one embedding a memory",
     ),
     Check(
         "D19", "one model for all vectors", "deep", "S2", "wrong",

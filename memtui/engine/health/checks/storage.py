@@ -171,7 +171,7 @@ CHECKS = (
     Check(
         "D40", "data format", "facts", "S1", "lost",
         "the agent's process crashes when it opens the table",
-        "copy the memories into a new table of format 2.0: memtui migrate", _too_new, how="stop",
+        "copy the memories into a new table of format 2.0: memtui migrate", _too_new, how="by hand",
         safe=False, reversible=True, back="the old table stays",
     ),
 )  # fmt: skip
