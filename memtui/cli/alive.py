@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from memtui.cli.open_store import NOT_OPENED, wall_clock
 from memtui.cli.output import print_json, print_text
+from memtui.demo_store import agents_environ
 from memtui.engine import RefusedError, UsageError, counted
 from memtui.engine.alive import check_alive
 from memtui.paths import state_dir
@@ -48,13 +49,14 @@ def run(args: argparse.Namespace) -> int:
     if args.yes and not args.fix:
         raise UsageError("--yes belongs to --fix.", fix="Without --fix nothing is ever written.")
     now_ms = wall_clock() if args.now is None else args.now
-    found = check_alive(os.environ, Path.cwd(), now_ms=now_ms)
+    environ = agents_environ(args.store)
+    found = check_alive(environ, Path.cwd(), now_ms=now_ms)
     if args.store:
         found = _of_store(found, args.store)
     if args.ask:
         from memtui.engine.alive import try_services
 
-        found = try_services(found, os.environ, Path.cwd())
+        found = try_services(found, environ, Path.cwd())
     if args.fix:
         return _fix(args, found, now_ms)
     if args.json:
@@ -120,7 +122,7 @@ def _print_parts(agent: AgentMemory, *, whole: bool) -> None:
 def _fix(args: argparse.Namespace, found: Aliveness, now_ms: int) -> int:
     from memtui.engine.alive import plan_revival
 
-    planned = plan_revival(found, args.fix, os.environ, Path.cwd())
+    planned = plan_revival(found, args.fix, agents_environ(args.store), Path.cwd())
     lines = list(planned.difference)
     answer = {
         "schema": 1,
@@ -140,7 +142,7 @@ def _fix(args: argparse.Namespace, found: Aliveness, now_ms: int) -> int:
         raise RefusedError(
             "The configuration is so already.", fix="Restart the gateway; nothing was changed."
         )
-    record = planned.apply(state=state_dir(os.environ), now_ms=now_ms)
+    record = planned.apply(state=state_dir(agents_environ(args.store)), now_ms=now_ms)
     if args.json:
         print_json({**answer, "written": True, "record": record.as_json()})
     else:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,6 +12,7 @@ from memtui.cli.answers import print_changed
 from memtui.cli.open_store import NOT_OPENED, wall_clock
 from memtui.cli.output import error as print_error
 from memtui.cli.output import print_json, print_text, warning
+from memtui.demo_store import agents_environ
 from memtui.engine import MemtuiError, RefusedError, UsageError, counted, duration, explain
 from memtui.paths import cases_file, state_dir
 
@@ -66,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
             f"memtui config {args.action} needs a plan.", fix="Choose A, B, C or D, or name a JSON5 file."
         )
     try:
-        config = open_config(os.environ, Path.cwd())
+        config = open_config(agents_environ(args.store), Path.cwd())
     except (UsageError, RefusedError):
         raise
     except MemtuiError as error:
@@ -124,7 +124,9 @@ def _draft(args: argparse.Namespace, config: Configuration, engine: Engine | Non
 
     plan = plan_named(args.plan, Path.cwd())
     store = None if engine is None else engine.store
-    return draft_plan(config, plan, plan_changes(config, plan), store=store, environ=os.environ)
+    return draft_plan(
+        config, plan, plan_changes(config, plan), store=store, environ=agents_environ(args.store)
+    )
 
 
 def _plan(args: argparse.Namespace, config: Configuration) -> int:
@@ -255,7 +257,7 @@ def _diff(args: argparse.Namespace, config: Configuration) -> int:
         files = [str(each) for each in config.with_settings([(one.path, one.after) for one in draft.changes])]
         lines = draft.difference
     else:
-        record = last_record(state_dir(os.environ), config.main)
+        record = last_record(state_dir(agents_environ(args.store)), config.main)
         files = [each.path for each in record.files]
         lines = written_difference(record.files)
     if args.json:
@@ -303,7 +305,9 @@ def _apply(args: argparse.Namespace, config: Configuration) -> int:
                 f"{failed.purpose}: {failed.sentence}.",
                 fix=f"{failed.remedy} Nothing was changed; without this check: --no-key-checks.",
             )
-    record = write_changes(config, changes, plan=draft.name, state=state_dir(os.environ), now_ms=wall_clock())
+    record = write_changes(
+        config, changes, plan=draft.name, state=state_dir(agents_environ(args.store)), now_ms=wall_clock()
+    )
     if args.json:
         print_json(
             {
@@ -332,7 +336,7 @@ def _apply(args: argparse.Namespace, config: Configuration) -> int:
 def _undo(args: argparse.Namespace, config: Configuration) -> int:
     from memtui.engine.configuration import last_record, undo_write
 
-    state = state_dir(os.environ)
+    state = state_dir(agents_environ(args.store))
     record = last_record(state, config.main)
     if not args.yes:
         raise RefusedError(

@@ -60,13 +60,14 @@ def open_for(
     A preview (a dry run, or a command that only --send lets ask a service) sends nothing.
     """
     target = demo_store(wall_clock()) if args.store == DEMO else args.store
+    environ = agents_environ(args.store)
     engine = open_engine(
         target,
         now=now,
-        environ=agents_environ(args.store),
+        environ=environ,
         cwd=Path.cwd(),
         writable=writable,
-        state=state_dir(os.environ),
+        state=state_dir(environ),
         **app_options(args),
     )
     if getattr(args, "dry_run", "send" in args) and not getattr(args, "send", False):

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from memtui.engine.demo.build import GENERATION, DemoMark, build_demo, demo_folder, is_complete, read_mark
+from memtui.engine.demo.build import (
+    GENERATION,
+    DemoMark,
+    build_demo,
+    demo_folder,
+    demo_state,
+    is_complete,
+    read_mark,
+)
 from memtui.engine.demo.content import DemoQuestion, questions
 from memtui.engine.demo.sessions import demo_home
 
@@ -13,6 +21,7 @@ __all__ = [
     "build_demo",
     "demo_folder",
     "demo_home",
+    "demo_state",
     "is_complete",
     "questions",
     "read_mark",

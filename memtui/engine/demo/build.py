@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 # Where the demo store lies, and how a folder is known to be one.
 
-GENERATION = 3
+GENERATION = 4
 """Counts up with every change of the demo's memories or sessions; a demo of another generation is made anew."""
 
 MARK_FILE = "demo.json"
@@ -38,6 +39,11 @@ class DemoMark:
 def demo_folder(cache_dir: Path) -> Path:
     """Where the demo store belongs below memtui's cache folder."""
     return cache_dir / "demo"
+
+
+def demo_state(folder: Path) -> Path:
+    """What memtui keeps of the demo store, its journal for one: beside the table in `folder`, and nowhere else."""
+    return folder / "state"
 
 
 def write_mark(folder: Path, mark: DemoMark) -> None:
@@ -71,11 +77,13 @@ def build_demo(
     now_ms: int,
     on_progress: OnProgress | None = None,
     cancel: CancelToken | None = None,
+    furnish: Callable[[Path, int], None] | None = None,
 ) -> Path:
     """Make the demo store in `folder` and return it; a complete one of this generation is left as it is.
 
     `now_ms` is rounded down to midnight UTC, and every age counts back from there: the same day gives equal
-    rows. The folder appears in one step. Raises RefusedError when `folder` holds something else, Cancelled
+    rows. The folder appears in one step; before that `furnish` gets it with the midnight, to add to it.
+    Raises RefusedError when `folder` holds something else, Cancelled
     when `cancel` was set before the end, MemtuiError when the place cannot be written.
     """
     if is_complete(folder):
@@ -89,7 +97,10 @@ def build_demo(
         making = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", suffix=_SUFFIX, dir=folder.parent))
         _sweep(folder, making)
         try:
-            _fill(making, now_ms - now_ms % DAY_MS, on_progress, cancel or CancelToken())
+            midnight_ms = now_ms - now_ms % DAY_MS
+            _fill(making, midnight_ms, on_progress, cancel or CancelToken())
+            if furnish is not None:
+                furnish(making, midnight_ms)
             _put(making, folder)
         finally:
             shutil.rmtree(making, ignore_errors=True)

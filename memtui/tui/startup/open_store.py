@@ -108,8 +108,9 @@ class RealOpener:
         environ, cwd, options = self.environ, self.cwd, self.options
         given = {"state": state_dir(environ), "environ": environ, **options}
         if is_demo(target, environ):
-            target = str(demo_store(now(), environ)) if target == DEMO else target
-            given |= {"writable": True, "environ": agents_environ(target, environ)}
+            target = str(demo_store(now(), environ, report)) if target == DEMO else target
+            own = agents_environ(target, environ)
+            given |= {"writable": True, "environ": own, "state": state_dir(own)}
         elif target is None:
             unsure = _look(environ, cwd, options.get("settings"))
             if unsure is not None:

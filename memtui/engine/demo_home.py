@@ -1,0 +1,244 @@
+"""The demo as a whole home: its store with a journal that can be undone, a configuration, clients and their calls.
+
+All of it lies below the demo's folder, and none of it in the state of the person who looks at it. The memories end
+as `build_demo` makes them: what the journal tells of was really changed, from and back to that.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Sequence
+from hashlib import blake2b
+from pathlib import Path
+
+from memtui.engine.changes import apply, plan_edit, plan_undo
+from memtui.engine.changes.journal import journal_of
+from memtui.engine.clients import Call, CallJournal, Client, ClientRegister
+from memtui.engine.core.progress import CancelToken, OnProgress, Progress
+from memtui.engine.demo.build import build_demo, demo_state
+from memtui.engine.demo.rows import memory_id
+from memtui.engine.demo.sessions import demo_home
+from memtui.engine.engine import Engine, open_engine
+
+_HOUR_MS = 3_600_000
+
+_MINUTE_MS = 60_000
+
+_CONFIGURATION = """{
+  // the agents of the demo
+  agents: {
+    list: [
+      { id: "main", default: true },
+      { id: "ops" },
+      { id: "scribe" },
+      { id: "research" },
+      { id: "reviewer" },
+    ],
+  },
+  plugins: {
+    slots: { memory: "memory-lancedb-pro" },
+    entries: {
+      "memory-lancedb-pro": {
+        enabled: true,
+        config: {
+          dbPath: "~/..", // the demo's folder: this home lies in it
+          embedding: {
+            apiKey: "local",
+            baseURL: "http://127.0.0.1:11434/v1",
+            model: "static-minilm-256",
+            dimensions: 256,
+          },
+          autoRecall: true,
+          autoCapture: true,
+          retrieval: {
+            candidatePoolSize: 5, // the mistake: fewer than the plugin takes
+          },
+          scopes: {
+            agentAccess: {
+%s
+            },
+          },
+        },
+      },
+    },
+  },
+}
+"""
+
+_PROJECTS = ("project:atlas", "project:mango", "project:quill", "project:tidewater")
+
+_PEOPLE = (
+    "user:ines",
+    "user:mei",
+    "user:jun",
+    "user:leonie",
+    "user:tomas",
+    "user:priya",
+    "user:obi",
+    "user:ana",
+)
+
+_ACCESS = {
+    "main": ("global", "agent:main", "reflection:agent:main", *_PROJECTS, *_PEOPLE, "custom:finance", "custom:hiring"),
+    "ops": ("global", "agent:ops", "reflection:agent:ops", "project:atlas", "custom:oncall"),
+    "scribe": ("global", "agent:scribe", "project:quill"),
+    "research": ("global", "agent:research", "project:tidewater"),
+    "reviewer": ("global", "agent:reviewer", "reflection:agent:reviewer", "project:atlas", "project:mango"),
+}  # fmt: skip
+
+_NOTES = """# Depot
+
+- The label printer of the depot takes rolls of 57 mm.
+- The gate of the yard opens at 05:30 from Monday to Saturday.
+- Returned parcels wait on shelf R until noon of the next day.
+"""
+
+_WORKSPACES = {
+    "workspace": "# Memory\n\n- Ines decides about deploys.\n- Answers are short, with the command that was run.\n",
+    "workspace-ops": "# On call\n\n1. Look at the metrics on heron.\n2. Write in #ops before anything is restarted.\n",
+}
+"""Folder below the agents' state: the text of its MEMORY.md."""
+
+
+def build_demo_home(
+    folder: Path,
+    *,
+    now_ms: int,
+    on_progress: OnProgress | None = None,
+    cancel: CancelToken | None = None,
+) -> Path:
+    """Make the demo store in `folder` with a home around it, and return it; a complete one is left as it is.
+
+    `now_ms` as in `build_demo`, which says what is raised.
+    """
+
+    def furnish(making: Path, midnight_ms: int) -> None:
+        if on_progress:
+            on_progress(Progress("furnishing the demo's home", 0, 1))
+        write_home(making, folder, midnight_ms)
+        if on_progress:
+            on_progress(Progress("furnishing the demo's home", 1, 1))
+
+    return build_demo(folder, now_ms=now_ms, on_progress=on_progress, cancel=cancel, furnish=furnish)
+
+
+def write_home(store: Path, place: Path, now_ms: int) -> None:
+    """Write the home around the demo store in the folder `store`, which is going to be renamed to `place`."""
+    home, state = demo_home(store), demo_state(store)
+    _write_configuration(home)
+    _rehearse(store, now_ms)
+    clock = _Clock(now_ms - 30 * _HOUR_MS)
+    with _opened(store, state, clock) as engine:
+        _make_journal(engine, clock, store)
+        assert engine.state_place is not None
+        kept, uri, table = engine.state_place, engine.store.uri, engine.store.table_name
+    _write_calls(kept, ClientRegister(home / "clients.json"), now_ms)
+    _rename(kept, journal_of(state, str(place), table).parent)
+    _rename(state / "transfer" / _digest(uri), state / "transfer" / _digest(str(place)))
+    shutil.rmtree(state / "catalogs", ignore_errors=True)  # by a place that is no more
+
+
+class _Clock:
+    """A clock that is moved by hand."""
+
+    def __init__(self, now_ms: int) -> None:
+        self.now_ms = now_ms
+
+    def __call__(self) -> int:
+        return self.now_ms
+
+
+def _opened(store: Path, state: Path, clock: _Clock) -> Engine:
+    engine = open_engine(store, now=clock, environ={}, cwd=store, writable=True, state=state)
+    engine.load_catalog()
+    engine.load_metadata()
+    return engine
+
+
+_IMPORTANCE = {"port-old": "0.7", "false-noise-1": "0.6", "peripheral-back": "0.5"}
+"""Key of a memory: the importance that it had before the journal begins."""
+
+
+def _rehearse(store: Path, now_ms: int) -> None:
+    """Bring a few memories to what they were before: the entries of the journal then make them what they are."""
+    scratch = store / ".before"
+    with _opened(store, scratch, _Clock(now_ms - 40 * _HOUR_MS)) as engine:
+        for key, importance in _IMPORTANCE.items():
+            apply(engine, plan_edit(engine, [memory_id(key)], {"importance": importance}))
+    shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _make_journal(engine: Engine, clock: _Clock, store: Path) -> None:
+    """Edits that were applied, and an import that was undone again: each can be undone or redone at once."""
+    from memtui.engine import transfer
+    from memtui.engine.demo.content import records
+
+    notes = demo_home(store) / "depot-notes.md"
+    notes.write_text(_NOTES, encoding="utf-8")
+    plan = transfer.plan_import(engine, transfer.ImportRequest((notes,), scope="project:atlas"))
+    try:
+        transfer.run_import(engine, plan, confirmed=True)
+    finally:
+        plan.close()
+    engine.refresh()
+    clock.now_ms += 20 * _MINUTE_MS
+    apply(engine, plan_undo(engine), confirmed=True)
+    today = {record.key: str(record.importance) for record in records()}
+    for key in _IMPORTANCE:
+        clock.now_ms += 95 * _MINUTE_MS
+        engine.refresh()
+        apply(engine, plan_edit(engine, [memory_id(key)], {"importance": today[key]}))
+
+
+def _write_configuration(home: Path) -> None:
+    access = "\n".join(f"              {agent}: {json.dumps(scopes)}," for agent, scopes in _ACCESS.items())
+    state = home / ".openclaw"
+    (state / "openclaw.json").write_text(_CONFIGURATION % access, encoding="utf-8")
+    for name, text in _WORKSPACES.items():
+        (state / name).mkdir()
+        (state / name / "MEMORY.md").write_text(text, encoding="utf-8")
+
+
+_CALLS: tuple[tuple[int, str, str, str, tuple[str, ...], str], ...] = (
+    (1380, "cursor", "memory_recall", "ok", ("port-old",), ""),
+    (1310, "cursor", "memory_store", "refused", (), "scope"),
+    (1290, "cursor", "memory_recall", "refused", (), "rate"),
+    (620, "claude", "memory_recall", "ok", ("port-old", "port-new"), ""),
+    (615, "claude", "memory_why", "ok", ("port-new",), ""),
+    (410, "claude", "memory_recall", "ok", ("drift-1",), ""),
+    (405, "claude", "memory_update", "preview", ("drift-1",), ""),
+    (200, "claude", "memory_recall", "ok", ("drift-2", "drift-3"), ""),
+    (60, "claude", "memory_list", "ok", ("port-new", "drift-1", "drift-2"), ""),
+)
+"""(minutes ago, client, tool, what became of it, keys of the memories, what refused it)."""
+
+
+def _write_calls(kept: Path, register: ClientRegister, now_ms: int) -> None:
+    """A day of two clients: one of them was refused, and then revoked."""
+    begun = now_ms - 9 * 24 * _HOUR_MS
+    for name, agent in (("claude", "main"), ("cursor", "reviewer")):
+        register.add(Client(name, agent=agent, rate=30, added_ms=begun))
+    journal = CallJournal(kept)
+    for minutes, client, tool, outcome, keys, gate in _CALLS:
+        agent = "main" if client == "claude" else "reviewer"
+        time_ms = now_ms - minutes * _MINUTE_MS
+        took = 4.0 + minutes % 9
+        asked = _digest(f"{minutes} {tool}")
+        journal.add(
+            Call(time_ms, client, agent, tool, outcome, _ids(keys), took, asked, via="http", gate=gate)
+        )
+    register.revoke("cursor")
+
+
+def _ids(keys: Sequence[str]) -> tuple[str, ...]:
+    return tuple(memory_id(key) for key in keys)
+
+
+def _rename(old: Path, new: Path) -> None:
+    if old.exists() and old != new:
+        old.rename(new)
+
+
+def _digest(text: str) -> str:
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
