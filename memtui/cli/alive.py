@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from memtui.cli.open_store import NOT_OPENED, wall_clock
 from memtui.cli.output import print_json, print_text
-from memtui.demo_store import agents_environ
+from memtui.demo_store import DEMO, agents_environ, demo_store
 from memtui.engine import RefusedError, UsageError, counted
 from memtui.engine.alive import check_alive
 from memtui.paths import state_dir
@@ -48,6 +48,8 @@ def run(args: argparse.Namespace) -> int:
     """Judge and print; 0 alive, 1 some part is dead, 4 there is nothing to judge."""
     if args.yes and not args.fix:
         raise UsageError("--yes belongs to --fix.", fix="Without --fix nothing is ever written.")
+    if args.store == DEMO:
+        demo_store(wall_clock())  # its agents are there as soon as it is
     now_ms = wall_clock() if args.now is None else args.now
     environ = agents_environ(args.store)
     found = check_alive(environ, Path.cwd(), now_ms=now_ms)

@@ -12,7 +12,7 @@ from memtui.cli.answers import print_changed
 from memtui.cli.open_store import NOT_OPENED, wall_clock
 from memtui.cli.output import error as print_error
 from memtui.cli.output import print_json, print_text, warning
-from memtui.demo_store import agents_environ
+from memtui.demo_store import DEMO, agents_environ, demo_store
 from memtui.engine import MemtuiError, RefusedError, UsageError, counted, duration, explain
 from memtui.paths import cases_file, state_dir
 
@@ -66,6 +66,8 @@ def run(args: argparse.Namespace) -> int:
             f"memtui config {args.action} needs a plan.", fix="Choose A, B, C or D, or name a JSON5 file."
         )
     try:
+        if args.store == DEMO:
+            demo_store(wall_clock())  # its configuration is there as soon as it is
         config = open_config(agents_environ(args.store), Path.cwd())
     except (UsageError, RefusedError):
         raise

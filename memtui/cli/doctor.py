@@ -19,7 +19,7 @@ from memtui.cli.open_store import NOT_OPENED, open_for, wall_clock
 from memtui.cli.output import error as print_error
 from memtui.cli.output import print_json, print_text, warning
 from memtui.cli.progress import shown
-from memtui.demo_store import DEMO
+from memtui.demo_store import DEMO, demo_store
 from memtui.engine import MemtuiError, RefusedError, UsageError
 
 if TYPE_CHECKING:
@@ -92,9 +92,12 @@ def _examine(args: argparse.Namespace) -> int:
     """Look, mend if asked, print."""
     from memtui.engine.health import examine
 
-    now_ms = wall_clock() if args.now is None else args.now
     try:
-        patient, engine = _patient(args, now_ms)
+        if args.store == DEMO:
+            demo_store(
+                wall_clock()
+            )  # a demo that is made now must not be younger than the clock that is read next
+        patient, engine = _patient(args, wall_clock() if args.now is None else args.now)
     except (UsageError, RefusedError):
         raise
     except MemtuiError as error:

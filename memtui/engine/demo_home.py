@@ -14,7 +14,7 @@ from pathlib import Path
 
 from memtui.engine.changes import apply, plan_edit, plan_undo
 from memtui.engine.changes.journal import journal_of
-from memtui.engine.clients import Call, CallJournal, Client, ClientRegister
+from memtui.engine.clients import Call, CallJournal, ClientRegister
 from memtui.engine.core.progress import CancelToken, OnProgress, Progress
 from memtui.engine.demo.build import build_demo, demo_state
 from memtui.engine.demo.rows import memory_id
@@ -203,7 +203,7 @@ def _write_configuration(home: Path) -> None:
 _CALLS: tuple[tuple[int, str, str, str, tuple[str, ...], str], ...] = (
     (1380, "cursor", "memory_recall", "ok", ("port-old",), ""),
     (1310, "cursor", "memory_store", "refused", (), "scope"),
-    (1290, "cursor", "memory_recall", "refused", (), "rate"),
+    (1290, "cursor", "memory_store", "refused", (), "scope"),
     (620, "claude", "memory_recall", "ok", ("port-old", "port-new"), ""),
     (615, "claude", "memory_why", "ok", ("port-new",), ""),
     (410, "claude", "memory_recall", "ok", ("drift-1",), ""),
@@ -215,20 +215,29 @@ _CALLS: tuple[tuple[int, str, str, str, tuple[str, ...], str], ...] = (
 
 
 def _write_calls(kept: Path, register: ClientRegister, now_ms: int) -> None:
-    """A day of two clients: one of them was refused, and then revoked."""
-    begun = now_ms - 9 * 24 * _HOUR_MS
-    for name, agent in (("claude", "main"), ("cursor", "reviewer")):
-        register.add(Client(name, agent=agent, rate=30, added_ms=begun))
+    """A day of two clients over standard input and output: one of them was refused, and then paused.
+
+    Neither has a token: the first token of a register asks every caller for one, and nobody could know the demo's.
+    """
     journal = CallJournal(kept)
     for minutes, client, tool, outcome, keys, gate in _CALLS:
         agent = "main" if client == "claude" else "reviewer"
         time_ms = now_ms - minutes * _MINUTE_MS
         took = 4.0 + minutes % 9
-        asked = _digest(f"{minutes} {tool}")
         journal.add(
-            Call(time_ms, client, agent, tool, outcome, _ids(keys), took, asked, via="http", gate=gate)
+            Call(
+                time_ms,
+                client,
+                agent,
+                tool,
+                outcome,
+                _ids(keys),
+                took,
+                _digest(f"{minutes} {tool}"),
+                gate=gate,
+            )
         )
-    register.revoke("cursor")
+    register.pause("cursor")
 
 
 def _ids(keys: Sequence[str]) -> tuple[str, ...]:

@@ -40,7 +40,8 @@ def test_a_token_opens_the_store_that_it_is_for(
             named = str(tmp_path / "cache" / "demo")  # as a screen names it
         register = register_for(named)
         assert {name for name, token in stores.items() if register.of_token(token)} == let_in
-        assert {client.name for client in register.all()} == let_in
+        paused = {"cursor"} if store == "demo" else set()  # the demo comes with a client that a person paused
+        assert {client.name for client in register.all()} == let_in | paused
 
 
 def test_the_list_says_on_which_store(stores: dict[str, str], run: Run, tmp_path: Path) -> None:
@@ -51,7 +52,7 @@ def test_the_list_says_on_which_store(stores: dict[str, str], run: Run, tmp_path
     assert "every store" in said
     assert str(tmp_path / "first") in said
     _, said, _ = run("clients", "--store", "demo", "--json")
-    assert [client["name"] for client in json.loads(said)["clients"]] == ["guest"]
+    assert [client["name"] for client in json.loads(said)["clients"]] == ["cursor", "guest"]
     _, said, _ = run("clients", "--store", "first", "--json")
     assert [client["name"] for client in json.loads(said)["clients"]] == ["all", "one"]
 
@@ -70,3 +71,29 @@ def test_a_store_that_is_not_there_lets_nobody_in(stores: dict[str, str], run: R
     code, _, said = run("clients", "add", "late", "--store", "nowhere")
     assert code == 1
     assert "nowhere" in said
+
+
+def test_the_demo_asks_for_no_token_that_nobody_was_told(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for kind in ("CONFIG", "STATE", "CACHE"):
+        monkeypatch.setenv(f"MEMTUI_{kind}_DIR", str(tmp_path / kind.lower()))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert run("demo", "--make-only")[0] == 0
+    assert not register_for("demo").needs_token()
+    assert run("clients", "resume", "cursor", "--store", "demo")[0] == 0
+    assert not register_for("demo").needs_token()
+    assert register_for("demo").all() == ()
+
+
+def test_the_demo_that_is_not_made_yet_has_its_agents_and_its_configuration(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MEMTUI_CACHE_DIR", str(tmp_path / "first"))
+    code, said, _ = run("alive", "--store", "demo", "--json")
+    assert code == 0
+    assert len(json.loads(said)["agents"]) == 5
+    monkeypatch.setenv("MEMTUI_CACHE_DIR", str(tmp_path / "second"))
+    assert "candidatePoolSize" in run("config", "check", "--store", "demo")[1]

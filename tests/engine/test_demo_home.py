@@ -62,14 +62,15 @@ def test_every_entry_of_the_journal_can_be_taken_back(environ: dict[str, str], t
             engine.refresh()
 
 
-def test_two_clients_called_one_was_refused_and_is_revoked(environ: dict[str, str], tmp_path: Path) -> None:
+def test_two_clients_called_one_was_refused_and_is_paused(environ: dict[str, str], tmp_path: Path) -> None:
     engine = opened(environ, tmp_path)
     assert engine.state_place is not None
     calls = CallJournal(engine.state_place).read()
     assert {call.client for call in calls} == {"claude", "cursor"}
     assert {call.client for call in calls if call.outcome == "refused"} == {"cursor"}
     register = ClientRegister(demo_home(demo_folder(tmp_path / "cache")) / "clients.json")
-    assert [client.name for client in register.all()] == ["claude"]
+    assert [(client.name, client.paused) for client in register.all()] == [("cursor", True)]
+    assert not register.needs_token()  # that nobody was told
     assert set(engine.memories([row for call in calls for row in call.ids])) == {
         row for call in calls for row in call.ids
     }
