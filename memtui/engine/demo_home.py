@@ -17,8 +17,10 @@ from memtui.engine.changes.journal import journal_of
 from memtui.engine.clients import Call, CallJournal, ClientRegister
 from memtui.engine.core.progress import CancelToken, OnProgress, Progress
 from memtui.engine.demo.build import build_demo, demo_state
+from memtui.engine.demo.host_state import HOST_FOLDER, write_host_state
 from memtui.engine.demo.rows import memory_id
-from memtui.engine.demo.sessions import demo_home
+from memtui.engine.demo.sessions import Sessions, demo_home, write_sessions
+from memtui.engine.discovery.types import PRO
 from memtui.engine.engine import Engine, open_engine
 
 _HOUR_MS = 3_600_000
@@ -28,19 +30,21 @@ _MINUTE_MS = 60_000
 _CONFIGURATION = """{
   // the agents of the demo
   agents: {
-    list: [
-      { id: "main", default: true },
-      { id: "ops" },
-      { id: "scribe" },
-      { id: "research" },
-      { id: "reviewer" },
-    ],
+    ownership: "explicit",
+    entries: {
+      main: {},
+      ops: {},
+      scribe: {},
+      research: { workspace: "~/.openclaw/workspace-reading" }, // moved: its notes stayed behind
+      reviewer: {},
+    },
   },
   plugins: {
     slots: { memory: "memory-lancedb-pro" },
     entries: {
       "memory-lancedb-pro": {
         enabled: true,
+        hooks: { allowConversationAccess: true },
         config: {
           dbPath: "~/..", // the demo's folder: this home lies in it
           embedding: {
@@ -95,10 +99,59 @@ _NOTES = """# Depot
 """
 
 _WORKSPACES = {
-    "workspace": "# Memory\n\n- Ines decides about deploys.\n- Answers are short, with the command that was run.\n",
-    "workspace-ops": "# On call\n\n1. Look at the metrics on heron.\n2. Write in #ops before anything is restarted.\n",
+    "main": "# Memory\n\n- Ines decides about deploys.\n- Answers are short, with the command that was run.\n",
+    "ops": "# On call\n\n1. Look at the metrics on heron.\n2. Write in #ops before anything is restarted.\n",
+    "scribe": "# Notes\n\n- Dates are written as 14 October.\n",
+    "research": "# Reading\n\n- Every claim gets a source and the date it was read.\n",
+    "reviewer": "# Review\n\n- Name the worst problem first and mark it must.\n",
 }
-"""Folder below the agents' state: the text of its MEMORY.md."""
+"""Agent: the text of the MEMORY.md in its workspace. That of `research` lies where its configuration points no more."""
+
+_SESSIONS: Sessions = (
+    (
+        "research",
+        "2f90c7ab-lockers-d2",
+        0.6,
+        (
+            (
+                "is there something on locker networks in Portugal?",
+                "Four networks, one API that works; the contract needs 500 parcels a week.",
+                ("ec065510", "acca599b"),
+            ),
+            ("thanks", "The sources are in attic/Reading.", ()),
+        ),
+    ),
+    (
+        "reviewer",
+        "71d5e3c4-cursor-e9",
+        0.8,
+        (
+            (
+                "review the cursor rewrite",
+                "must: the test passes only because the fake clock never moves.",
+                ("c922dfe1", "d7b39970"),
+            ),
+        ),
+    ),
+    (
+        "ops",
+        "nightly-f7",
+        0.3,
+        (("Check the backups and report.", "All backups of the night are complete.", ("780031ec",)),),
+    ),
+    (
+        "reviewer",
+        "5be2a1d6-0c47-4f3e-9b1a-77d0f2c8e614",
+        0.79,
+        (("List every use of time.After in the diff.", "Two, both in select loops.", ("4599d7aa",)),),
+    ),
+)
+
+_KEYS = {
+    "nightly-f7": "agent:ops:cron:nightly-f7",
+    "5be2a1d6-0c47-4f3e-9b1a-77d0f2c8e614": "agent:reviewer:subagent:5be2a1d6-0c47-4f3e-9b1a-77d0f2c8e614",
+}
+"""Sessions that no person began: a job of the night, and a part that an agent gave to another."""
 
 
 def build_demo_home(
@@ -127,6 +180,9 @@ def write_home(store: Path, place: Path, now_ms: int) -> None:
     """Write the home around the demo store in the folder `store`, which is going to be renamed to `place`."""
     home, state = demo_home(store), demo_state(store)
     _write_configuration(home)
+    folders = {agent: f"{HOST_FOLDER}/workspace-{agent}" for agent in _WORKSPACES}
+    write_sessions(home, now_ms, _SESSIONS, keys=_KEYS, folders=folders)
+    write_host_state(home / ".openclaw", PRO, now_ms - 21 * _HOUR_MS)
     _rehearse(store, now_ms)
     clock = _Clock(now_ms - 30 * _HOUR_MS)
     with _opened(store, state, clock) as engine:
@@ -195,9 +251,11 @@ def _write_configuration(home: Path) -> None:
     access = "\n".join(f"              {agent}: {json.dumps(scopes)}," for agent, scopes in _ACCESS.items())
     state = home / ".openclaw"
     (state / "openclaw.json").write_text(_CONFIGURATION % access, encoding="utf-8")
-    for name, text in _WORKSPACES.items():
-        (state / name).mkdir()
-        (state / name / "MEMORY.md").write_text(text, encoding="utf-8")
+    for agent, text in _WORKSPACES.items():
+        workspace = state / f"workspace-{agent}"
+        workspace.mkdir()
+        (workspace / "MEMORY.md").write_text(text, encoding="utf-8")
+    (state / "workspace-reading").mkdir()
 
 
 _CALLS: tuple[tuple[int, str, str, str, tuple[str, ...], str], ...] = (

@@ -13,8 +13,6 @@ from typing import cast
 from textual import events
 from textual.pilot import Pilot
 
-from memtui.demo_store import demo_store
-from memtui.engine.demo import demo_home
 from memtui.tui.app import MemtuiApp
 from memtui.tui.appearance import Appearance
 from memtui.tui.bound_panel import BoundPanel
@@ -84,29 +82,6 @@ def write_notes(folder: Path) -> None:
     (folder / NAME).write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
 
-CONFIGURATION = """{
-  // the depot's agent
-  plugins: {
-    slots: { memory: "memory-lancedb-pro" },
-    entries: {
-      "memory-lancedb-pro": {
-        enabled: true,
-        config: {
-          embedding: { apiKey: "${OPENAI_API_KEY}", model: "text-embedding-3-small" },
-          retrieval: { minScore: 0.5, hardMinScore: 0.4, candidatePoolSize: 5 },
-        },
-      },
-    },
-  },
-}
-"""
-
-
-def write_configuration(home: Path) -> None:
-    """Put an agent's configuration beside the sessions in `home`."""
-    (home / ".openclaw" / "openclaw.json").write_text(CONFIGURATION, encoding="utf-8")
-
-
 QUIET_S = 60.0
 """A picture that takes longer than this never will be made."""
 
@@ -126,10 +101,6 @@ class Shot:
     """What to type into the line that the keys have opened."""
     then: tuple[str, ...] = ()
     """Keys to press after that."""
-    called: bool = False
-    """Whether agents have called: events of a host, played on the demo store."""
-    configured: bool = False
-    """Whether there is a configuration of an agent, with faults of its own."""
 
 
 NARROW, NORMAL, WIDE = (80, 24), (120, 36), (200, 50)
@@ -165,8 +136,8 @@ SHOTS = (
     Shot("audit-access", ("8", _NEXT, "l", "l"), (NARROW, NORMAL, WIDE)),
     Shot("audit-leak", ("8", _NEXT, _NEXT), (NARROW, NORMAL, WIDE)),
     Shot("audit-reach", ("8", "X"), (NARROW, NORMAL, WIDE)),
-    Shot("agents", ("0",), (NARROW, NORMAL, WIDE), called=True),
-    Shot("agents-rights", ("0", _NEXT), (NORMAL,), called=True),
+    Shot("agents", ("0",), (NARROW, NORMAL, WIDE)),
+    Shot("agents-rights", ("0", _NEXT), (NORMAL,)),
     Shot("capture", ("7", "enter"), (NARROW, NORMAL, WIDE)),
     Shot(
         "capture-funnel",
@@ -176,11 +147,11 @@ SHOTS = (
         then=("7", _NEXT, _NEXT, "ctrl+r"),
     ),
     Shot("capture-jobs", ("7", _NEXT, _NEXT, _NEXT, "enter"), (NARROW, NORMAL, WIDE)),
-    Shot("health-doctor", ("9",), (NARROW, NORMAL, WIDE), configured=True),
+    Shot("health-doctor", ("9",), (NARROW, NORMAL, WIDE)),
     Shot("health-indexes", ("9", _NEXT), (NARROW, NORMAL, WIDE)),
     Shot("health-versions", ("9", _NEXT, _NEXT, "enter"), (NARROW, NORMAL, WIDE)),
-    Shot("health-config", ("9", _NEXT, _NEXT, _NEXT, *"jjjj"), (NARROW, NORMAL, WIDE), configured=True),
-    Shot("health-options", ("9", _NEXT, _NEXT, _NEXT, "v", *"jjj"), (NORMAL,), configured=True),
+    Shot("health-config", ("9", _NEXT, _NEXT, _NEXT, *"jjjj"), (NARROW, NORMAL, WIDE)),
+    Shot("health-options", ("9", _NEXT, _NEXT, _NEXT, "v", *"jjj"), (NORMAL,)),
     Shot("cases", ("3", "escape", "T", "d", "equals_sign", "1", "R", "g"), (NORMAL,)),
 )
 
@@ -201,13 +172,9 @@ async def take(
 ) -> Path:
     """Run the app without a terminal at `size`, press the keys, write the picture into `folder`."""
     write_notes(Path(environ["HOME"]))
-    if shot.configured:
-        write_configuration(demo_home(demo_store(now(), environ)))
     app = MemtuiApp("demo", opener=opener, now=now, environ=environ, look=Appearance(theme=shot.theme))
     async with app.run_test(size=size) as pilot:
         await settle(pilot)
-        if shot.called:
-            await asyncio.to_thread(_call, app)
         for key in shot.keys:
             await pilot.press(key)
             await settle(pilot)
@@ -225,30 +192,6 @@ async def take(
     path = folder / file_name(shot, size)
     path.write_text(picture, encoding="utf-8")
     return path
-
-
-ASKED = (
-    ("main", "Which port does the bastion answer on?"),
-    ("work", "What did we decide about the editor?"),
-    ("main", "thanks"),
-    ("work", "Which window seats does Ana like?"),
-)
-"""Prompts of the demo's agents."""
-
-
-def _call(app: MemtuiApp) -> None:
-    """Play the prompts as a host's hooks would, on the store that is open."""
-    from memtui.engine.capture import play, read_event
-
-    engine = app.session.engine
-    assert engine is not None
-    for agent, prompt in ASKED:
-        play(
-            engine,
-            read_event("prompt_build", json.dumps({"prompt": prompt, "agentId": agent})),
-            {},
-            Path.cwd(),
-        )
 
 
 async def settle(pilot: Pilot[None]) -> None:

@@ -93,7 +93,7 @@ def test_the_demo_that_is_not_made_yet_has_its_agents_and_its_configuration(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MEMTUI_CACHE_DIR", str(tmp_path / "first"))
     code, said, _ = run("alive", "--store", "demo", "--json")
-    assert code == 0
+    assert code == 1  # one of its agents is dead
     assert len(json.loads(said)["agents"]) == 5
     monkeypatch.setenv("MEMTUI_CACHE_DIR", str(tmp_path / "second"))
     assert "candidatePoolSize" in run("config", "check", "--store", "demo")[1]

@@ -8,10 +8,12 @@ import pytest
 
 from memtui.demo_store import agents_environ
 from memtui.engine import Engine, changes, open_engine
+from memtui.engine.alive import check_alive, plan_revival
 from memtui.engine.clients import CallJournal, ClientRegister
-from memtui.engine.configuration import open_config, problems_of
+from memtui.engine.configuration import open_config, problems_of, undo_write
 from memtui.engine.demo import build_demo, demo_folder, demo_home
 from memtui.engine.demo_home import build_demo_home
+from memtui.engine.witness import find_sessions
 from memtui.paths import state_dir
 from tests.conftest import NOW_MS
 
@@ -83,6 +85,35 @@ def test_the_configuration_names_the_store_and_has_one_mistake(
     assert engine.found is not None
     problems = problems_of(open_config(engine.environ, tmp_path))
     assert [problem.path.rpartition(".")[2] for problem in problems] == ["candidatePoolSize"]
+
+
+def test_one_agent_is_dead_the_others_live_and_the_edit_that_revives_it_can_be_undone(
+    environ: dict[str, str], tmp_path: Path
+) -> None:
+    own = agents_environ("demo", environ)
+
+    def dead() -> set[tuple[str, str]]:
+        found = check_alive(own, tmp_path, now_ms=NOW_MS)
+        states = {part.state for agent in found.agents for part in agent.parts}
+        assert "unknown" not in states, "a demo on which nothing is left undecided"
+        return {(agent.agent, part.part) for agent in found.agents for part in agent.parts if part.state == "dead"}
+
+    assert dead() == {("research", "workspace")}
+    file = demo_home(demo_folder(tmp_path / "cache")) / ".openclaw" / "openclaw.json"
+    before = file.read_bytes()
+    planned = plan_revival(check_alive(own, tmp_path, now_ms=NOW_MS), "C3", own, tmp_path)
+    assert any("workspace-research" in line for line in planned.difference)
+    assert file.read_bytes() == before
+    record = planned.apply(state=state_dir(own), now_ms=NOW_MS)
+    assert dead() == set()
+    undo_write(open_config(own, tmp_path), record, state=state_dir(own), now_ms=NOW_MS)
+    assert file.read_bytes() == before
+
+
+def test_sessions_of_each_kind_are_there(environ: dict[str, str], tmp_path: Path) -> None:
+    found = find_sessions(agents_environ("demo", environ), tmp_path)
+    assert {"cron", "subagent", ""} <= {session.machine for session in found}
+    assert {session.agent for session in found} == {"main", "ops", "scribe", "research", "reviewer"}
 
 
 def test_nothing_of_the_home_lies_in_the_person_s_state(environ: dict[str, str], tmp_path: Path) -> None:

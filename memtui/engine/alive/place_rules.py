@@ -177,11 +177,16 @@ def _turns_elsewhere(home: Home, place: AgentPlace) -> Iterator[Cause]:
             home.key(*path),
         )
         if written:
+            shown = _for_home(home, folder)
+            edits = () if path[:2] == LIST else (ConfigEdit(tuple(map(str, path)), shown),)
             yield Cause(
                 "C3", ("workspace",), "dead",
                 f"{'.'.join(map(str, path))} was changed: the last turns of {one_line(place.id)} ran in {folder}, "
                 f"where {notes[0].name} lies, and its workspace is {place.workspace} now.",
-                proof, f"Set {'.'.join(map(str, path))} back to {_for_home(home, folder)}, or move its files.",
+                (proof[-1], *proof[:-1]),
+                f"memtui alive --fix C3 (sets it back to {shown}), or move the files to {place.workspace}"
+                if edits else f"Set {'.'.join(map(str, path))} back to {shown}, or move its files.",
+                edits,
             )  # fmt: skip
         else:
             yield Cause(

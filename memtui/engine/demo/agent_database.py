@@ -58,8 +58,13 @@ class MadeTurn:
     time_ms: int
 
 
-def write_agent_database(folder: Path, session: str, key: str, turns: Sequence[MadeTurn]) -> Path:
-    """Add a session to the database below an agent's `folder`, made where there is none; the database."""
+def write_agent_database(
+    folder: Path, session: str, key: str, turns: Sequence[MadeTurn], working_folder: str = ""
+) -> Path:
+    """Add a session to the database below an agent's `folder`, made where there is none; the database.
+
+    `working_folder` is what the session's header says of where it ran.
+    """
     path = folder / "agent" / FILE
     path.parent.mkdir(parents=True, exist_ok=True)
     fresh = not path.exists()
@@ -78,7 +83,11 @@ def write_agent_database(folder: Path, session: str, key: str, turns: Sequence[M
             "INSERT INTO session_windows VALUES (?, ?, NULL, NULL, 'conversation', ?, ?, ?, NULL)",
             (session, key, begun, ended, ended),
         )
-        events = [{"type": "session", "version": 4, "id": session, "timestamp": _iso(begun)}]
+        events: list[dict[str, Any]] = [
+            {"type": "session", "version": 4, "id": session, "timestamp": _iso(begun)}
+        ]
+        if working_folder:
+            events[0]["cwd"] = working_folder
         for at, turn in enumerate(turns):
             events += _messages(session, at, turn)
             _record(db, session, at, turn)
