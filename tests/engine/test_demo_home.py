@@ -96,7 +96,9 @@ def test_one_agent_is_dead_the_others_live_and_the_edit_that_revives_it_can_be_u
         found = check_alive(own, tmp_path, now_ms=NOW_MS)
         states = {part.state for agent in found.agents for part in agent.parts}
         assert "unknown" not in states, "a demo on which nothing is left undecided"
-        return {(agent.agent, part.part) for agent in found.agents for part in agent.parts if part.state == "dead"}
+        return {
+            (agent.agent, part.part) for agent in found.agents for part in agent.parts if part.state == "dead"
+        }
 
     assert dead() == {("research", "workspace")}
     file = demo_home(demo_folder(tmp_path / "cache")) / ".openclaw" / "openclaw.json"
