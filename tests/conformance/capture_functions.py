@@ -41,13 +41,19 @@ from memtui.engine.metadata.categories import normalise_category, resolve_input,
 from memtui.engine.metadata.patch import append_relation, build_metadata
 from memtui.engine.metadata.read import fact_key, normalise
 from memtui.engine.providers import codex
+from tests.conformance.recording import FIXTURES, clock_of
 
-NOW = 1_791_192_600_000
+FILE = FIXTURES / "capture" / "functions.json"
+RECORDING: Mapping[str, Any] = (
+    json.loads(FILE.read_text(encoding="utf-8")) if FILE.is_file() else {"now": 0, "data": {}}
+)
+NOW = clock_of(RECORDING)
 DAY = 86_400_000
 TOLERANCE = 1e-12
 SIX_DECIMALS = ("admission_novelty",)
 """Made from vectors of six decimals: equal to 1e-5, as the recordings say."""
 FIXED = "<fixed text>"
+COUNTERS = ("access_count", "injected_count", "bad_recall_count", "suppressed_until_turn")
 Read = Callable[[Any], Any]
 
 
@@ -127,6 +133,8 @@ def _category(name: str) -> Any:
 def _tier1(given: Any) -> Any:
     stored, repeat = given
     meta = normalise(json.dumps(stored), text="x", category="fact", timestamp_ms=0, now_ms=5000)
+    # The plugin's function takes what it is handed: only reading a row cuts a counter to a whole number.
+    meta = meta._replace(**{name: stored[name] for name in COUNTERS if name in stored})
     return injection_patch(meta, at_ms=5000, policy=InjectionPolicy(min_repeated=repeat))
 
 
@@ -242,16 +250,8 @@ def _merge(members: Any) -> Any:
 
 
 def _payloads(legacy: bool) -> Any:
-    lines = {
-        "invariants": [
-            "Always run a pull test before closing a vent box.",
-            "Never change vent firmware during frost warnings.",
-        ],
-        "derived": [
-            "Next run verify the bay three motor temperature first.",
-            "Watch the crimp on bay five.",
-        ],
-    }
+    recorded = _recorded("reflection_store_payloads", legacy)
+    lines = recorded["slices"]
     run = reflection_rows.ReflectionRun(
         NOW,
         "agent:main:x",
@@ -268,6 +268,11 @@ def _payloads(legacy: bool) -> Any:
         "slices": lines,
         "payloads": [{"kind": each.kind, "text": each.text, "metadata": each.metadata} for each in made],
     }
+
+
+def _recorded(name: str, given: Any) -> Any:
+    """What the plugin answered: some cases hold a part of what it was given there alone."""
+    return next(case["out"] for case in RECORDING["data"][name] if case["in"] == given)
 
 
 def _loaded(rows: Any) -> Any:

@@ -19,9 +19,9 @@ from memtui.engine.store.open import open_store
 from tests.conformance.compare import differences
 from tests.conformance.engine_cases import engine_cases
 from tests.conformance.functions import same
+from tests.conformance.recording import clock_of
 from tests.conformance.replay import Outcome
 
-NOW_MS = 1_788_264_000_000
 LANE, FUSED = 1e-5, 1e-12
 RECEIPTS = {"receipts": {"verbosity": "high", "maxItems": 10}}
 PROFILES: Mapping[str, Any] = {
@@ -51,6 +51,7 @@ class Engine:
         self.store = open_store(folder / "engine")
         with gzip.open(stores / "recalls" / "engine.json.gz", "rt", encoding="utf-8") as file:
             self.recorded: dict[str, Any] = json.load(file)
+        self.now_ms = clock_of(self.recorded, shared / "fixtures")
         self.vectors = np.load(stores / "recalls" / "query_vectors_1536.npy")
         self.cases: list[dict[str, Any]] = [*self.recorded["recall"], *self.recorded["auto_recall"]]
 
@@ -77,12 +78,12 @@ class Engine:
             query_vector=self.vector(case),
             lanes=lanes if recorded else None,
         )
-        return recall(request, RecallContext(self.store, NOW_MS, None))
+        return recall(request, RecallContext(self.store, self.now_ms, None))
 
     def lane(self, case: Mapping[str, Any], lane: Mapping[str, Any]) -> list[tuple[str, float]]:
         """One recorded search again: (id, score)."""
         question = case.get("prompt") or case["args"]["query"]
-        outside = RecallContext(self.store, NOW_MS, None).outside()
+        outside = RecallContext(self.store, self.now_ms, None).outside()
         vector = self.vector(case)
         found = tier_lanes(
             outside,

@@ -14,6 +14,7 @@ from memtui.engine.recall.answer import recall
 from memtui.engine.recall.context import RecallContext
 from memtui.engine.store.open import open_store
 from tests.conformance.compare import differences
+from tests.conformance.recording import clock_of
 from tests.conformance.replay import Outcome
 
 TOLERANCE = 1e-5
@@ -30,10 +31,11 @@ def compare_builtin(shared: Path, folder: Path) -> list[tuple[str, int, int, dic
         store = open_store(folder / name)
         outcome = Outcome()
         recorded = json.loads((stores / "recalls" / f"{name}.json").read_text(encoding="utf-8"))
+        now_ms = clock_of(recorded, shared / "fixtures")
         for case in recorded["recall"]:
             outcome.add(
                 case["qid"],
-                _difference(case, RecallContext(store, 1_788_264_000_000, None), stores / "recalls"),
+                _difference(case, RecallContext(store, now_ms, None), stores / "recalls"),
             )
         out.append((f"recalls, {name}", outcome.cases, outcome.equal, outcome.different))
     return out

@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.conformance.capture_functions import FUNCTIONS, SIX_DECIMALS, TOLERANCE, same
+from tests.conformance.capture_functions import FILE, FUNCTIONS, RECORDING, SIX_DECIMALS, TOLERANCE, same
 
-FOLDER = (
-    Path(os.environ.get("MEMTUI_FIXTURES") or Path(__file__).parents[3] / "shared" / "fixtures") / "capture"
-)
-FILE = FOLDER / "functions.json"
-RECORDED: dict[str, list[dict[str, Any]]] = (
-    json.loads(FILE.read_text(encoding="utf-8"))["data"] if FILE.is_file() else {}
-)
+RECORDED: dict[str, list[dict[str, Any]]] = RECORDING["data"]
 if not RECORDED:
     pytest.skip(f"left out: no recorded functions at {FILE}", allow_module_level=True)
 

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from memtui.engine.capture.replays import read_prototypes, read_recordings, replay
 from tests.conformance.capture_compare import differences
+from tests.conformance.recording import FIXTURES
 from tests.conftest import thinned
 
-FOLDER = (
-    Path(os.environ.get("MEMTUI_FIXTURES") or Path(__file__).parents[3] / "shared" / "fixtures") / "capture"
-)
-FILE = FOLDER / "scenarios.jsonl.gz"
+FILE = FIXTURES / "capture" / "scenarios.jsonl.gz"
 RECORDED: dict[str, dict[str, Any]] = (
     {each["id"]: each for each in read_recordings(FILE)} if FILE.is_file() else {}
 )

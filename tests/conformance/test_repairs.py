@@ -14,17 +14,17 @@ from memtui.engine.store.open import open_store
 from memtui.engine.transfer.repairs import REPAIRS, plan_repair
 from tests.cli.every_command import call
 from tests.conformance.recalls import TABLES, _difference
+from tests.conformance.recording import clock_of
 from tests.conformance.replay import Peer
 from tests.conftest import tree_hash
 from tests.engine.curate_world import engine_at
 
 pytestmark = pytest.mark.conformance
-NOW_MS = 1_788_264_000_000
 
 
-def repaired(folder: Path, kind: str) -> int:
+def repaired(folder: Path, kind: str, now_ms: int) -> int:
     """Write one kind of repair to a store; how many rows it changed."""
-    planned = plan_repair(open_store(folder), [kind], now_ms=NOW_MS)
+    planned = plan_repair(open_store(folder), [kind], now_ms=now_ms)
     if planned.changes:
         changes.apply(engine_at(folder), planned, confirmed=True)
     return len(planned.changes)
@@ -38,10 +38,13 @@ def test_no_repair_changes_a_recall_of_the_built_in_program(
 ) -> None:
     stores = shared / "fixtures" / "stores"
     folder = unpack(stores / f"{name}.tar.gz")
-    recorded = json.loads((stores / "recalls" / f"{name}.json").read_text(encoding="utf-8"))["recall"]
-    assert repaired(folder, kind) == 0, "its rows are as its program wants them"
-    bench = RecallContext(open_store(folder), NOW_MS, None)
-    assert [found for case in recorded if (found := _difference(case, bench, stores / "recalls"))] == []
+    recorded = json.loads((stores / "recalls" / f"{name}.json").read_text(encoding="utf-8"))
+    now_ms = clock_of(recorded, shared / "fixtures")
+    assert repaired(folder, kind, now_ms) == 0, "its rows are as its program wants them"
+    bench = RecallContext(open_store(folder), now_ms, None)
+    assert [
+        found for case in recorded["recall"] if (found := _difference(case, bench, stores / "recalls"))
+    ] == []
 
 
 @pytest.mark.slow
@@ -51,7 +54,8 @@ def test_no_repair_is_planned_for_what_mem_engine_finds(
 ) -> None:
     for archive in ("engine.tar.gz", "damaged/engine-null-fields.tar.gz"):
         store = open_store(unpack(shared / "fixtures" / "stores" / archive))
-        scopes = [each for each in plan_repair(store, [kind], now_ms=NOW_MS).changes if "scope" in each.after]
+        planned = plan_repair(store, [kind], now_ms=clock_of({}, shared / "fixtures"))
+        scopes = [each for each in planned.changes if "scope" in each.after]
         assert scopes == []
 
 
@@ -72,7 +76,7 @@ def test_a_null_scope_of_the_built_in_store_becomes_the_agents_own(
     shared: Path, unpack: Callable[[Path], Path]
 ) -> None:
     folder = unpack(shared / "fixtures" / "stores" / "damaged" / "builtin-new-null-agent.tar.gz")
-    planned = plan_repair(open_store(folder), ["scopes"], now_ms=NOW_MS)
+    planned = plan_repair(open_store(folder), ["scopes"], now_ms=clock_of({}, shared / "fixtures"))
     assert [(each.before["scope"], each.after["scope"]) for each in planned.changes] == [(None, "")] * 2
 
 
@@ -86,7 +90,7 @@ def test_no_repair_loses_a_recall_of_the_plugin(
     clean, lived = unpack(folder / "store-clean.tar.gz"), unpack(folder / "store-lived.tar.gz")
     before = Peer(shared, clean, lived)
     for each in (clean, lived):
-        repaired(each, kind)
+        repaired(each, kind, before.data["now_ms"])
     after = Peer(shared, clean, lived)
     try:
         for trace in before.data["traces"][::8]:

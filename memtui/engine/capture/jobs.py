@@ -122,7 +122,10 @@ def plan_dream(context: CaptureContext, config: Mapping[str, Any] | None = None)
         "dream",
         f"{counted(changed, 'memory', 'memories')} changed by dreaming",
         phases,
-        (*counts["errors"], *job_faults.of_dream(world, settings.light, before)),
+        (
+            *("{phase} in {scope}: {message}".format(**each) for each in counts["errors"]),
+            *job_faults.of_dream(world, settings.light, before),
+        ),
     )
 
 

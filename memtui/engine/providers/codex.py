@@ -75,13 +75,15 @@ def endpoint(base_url: str) -> str:
 
 
 def streamed_text(stream: str) -> str | None:
-    """The text in a stream of server-sent events: the finished text, else the whole output, else the pieces."""
+    """The text in a stream of server-sent events: that of the first event with a finished one, else the pieces.
+
+    A finished text is one that says it is done, or an output: of the event's response, else of the event itself,
+    whatever type it names.
+    """
     deltas: list[str] = []
-    whole: str | None = None
-    nested: str | None = None
     for block in re.split(r"\r?\n\r?\n", stream):
-        lines = [line[5:].strip() for line in re.split(r"\r?\n", block) if line.startswith("data:")]
-        data = "\n".join(lines).strip()
+        lines = [trim(line[5:]) for line in re.split(r"\r?\n", block) if line.startswith("data:")]
+        data = "\n".join(lines)
         if not data or data == "[DONE]":
             continue
         try:
@@ -93,15 +95,18 @@ def streamed_text(stream: str) -> str | None:
         kind = event.get("type")
         if kind == "response.output_text.delta" and isinstance(event.get("delta"), str):
             deltas.append(event["delta"])
-        elif kind == "response.output_text.done" and isinstance(event.get("text"), str):
-            whole = event["text"]
-        if isinstance(event.get("response"), dict):
-            nested = _nested(event["response"]) or nested
-    return whole or nested or "".join(deltas) or None
+            continue
+        if kind == "response.output_text.done" and isinstance(event.get("text"), str):
+            text: str = event["text"]
+            return text
+        whole = _output_text(event.get("response")) or _output_text(event)
+        if whole:
+            return whole
+    return "".join(deltas) or None
 
 
-def _nested(response: dict[str, Any]) -> str | None:
-    outputs = response.get("output")
+def _output_text(response: Any) -> str | None:
+    outputs = response.get("output") if isinstance(response, dict) else None
     texts = [
         part["text"]
         for output in (outputs if isinstance(outputs, list) else [])

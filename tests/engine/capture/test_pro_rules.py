@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from memtui.engine.capture.recipes.pro.settings import dreaming_config
 from memtui.engine.capture.replays import replay
-from memtui.engine.core.errors import UsageError
+from memtui.engine.core.errors import ConfigError, UsageError
+from memtui.engine.providers.codex import streamed_text
 
 NOW = 1_791_192_600_000
 KEY = "agent:main:harbour:deck-7"
@@ -306,3 +309,254 @@ def test_a_short_answer_leaves_the_judgement_to_the_next_long_one() -> None:
 
     assert importance(ask, answered("Yes."), skip) == 0.8
     assert importance(ask, answered("Yes."), skip, answered(long), skip) == 0.55
+
+
+def waiting(done: dict[str, Any], step: int) -> list[str]:
+    return [each["text"] for each in done["steps"][step]["queues"]["deferred"].get(KEY, [])]
+
+
+def test_what_a_fruitless_run_was_handed_waits_once() -> None:
+    """A run that finds nothing takes what it was handed out of what waits, and puts its own turns back."""
+    few = {"extractMinMessages": 2}
+    done = played(turn(FIRST), turn(FIRST, SECOND), extract=[NOTHING], config=few)
+    assert waiting(done, 0) == [FIRST]
+    assert waiting(done, 1) == [FIRST, SECOND]
+
+
+def test_what_compression_took_out_of_a_run_still_waits() -> None:
+    """A text that the model never saw is not settled by what the model said of the others."""
+    talk = "The light over the beds is lovely, and the gulls were loud again all through the morning."
+    chat = "ok"
+    config = {
+        "extractMinMessages": 3,
+        "extractMaxChars": 60,
+        "sessionCompression": {"enabled": True},
+    }
+    done = played(turn(chat, talk), turn(chat, talk, SECOND), extract=[REAL], config=config)
+    left = waiting(done, 1)
+    assert left == [text for text in (chat, talk) if text in left]
+    assert left, "one of them was cut, and waits for the end of the session"
+
+
+def test_a_command_that_waits_for_the_end_takes_what_was_said_before_it_along() -> None:
+    command = {
+        "do": "message_received",
+        "channelId": "harbour",
+        "conversationId": "deck-7",
+        "content": "remember",
+    }
+    done = played(turn(FIRST), command, END, extract=[REAL, REAL])
+    call = next(each for each in done["steps"][2]["trace"] if each["kind"] == "extract_call")
+    assert [each["text"] for each in call["turns"]] == [FIRST, "remember"]
+    assert call["protected_prefix_turns"] == 1
+
+
+def stored_lines(*lines: tuple[str, str]) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": f"aaaa000{at}-1111-4222-8333-000000000001",
+            "text": text,
+            "category": "reflection",
+            "scope": "agent:main",
+            "importance": 0.8,
+            "timestamp": NOW - at,
+            "metadata": f'{{"type":"memory-reflection-item","itemKind":"{kind}","agentId":"main"}}',
+            "vector_of": text,
+        }
+        for at, (kind, text) in enumerate(lines)
+    ]
+
+
+def resolved(params: dict[str, Any], rows: list[dict[str, Any]] | None = None) -> dict[str, Any]:
+    rows = stored_lines(("invariant", FIRST)) if rows is None else rows
+    step = {"do": "tool", "name": "memory_reflection_resolve", "params": params, "ctx": CTX}
+    vectors = {text: [1.0 if at == n else 0.0 for at in range(8)] for n, text in enumerate((FIRST, SECOND))}
+    done = played(step, rows_before=rows, embeddings=vectors)
+    answer: dict[str, Any] = done["steps"][0]["answer"]
+    return answer
+
+
+def test_a_question_that_matches_no_line_is_answered_with_the_scopes_that_were_read() -> None:
+    answer = resolved({"query": FIRST}, rows=[])
+    assert answer["text"] == "No unresolved reflection items matched."
+    details = answer["details"]
+    assert (details["action"], details["query"]) == ("empty", FIRST)
+    assert "agent:main" in details["scopeFilter"]
+    assert resolved({"query": FIRST, "scope": "global"}, rows=[])["details"]["scopeFilter"] == ["global"]
+
+
+@pytest.mark.parametrize(
+    ("params", "details"),
+    [
+        ({"memoryId": "x", "query": "y"}, {"error": "ambiguous_selector"}),
+        ({"memoryId": " ", "query": ""}, {"error": "missing_selector"}),
+        (
+            {"query": FIRST, "scope": "agent:other"},
+            {"error": "scope_access_denied", "requestedScope": "agent:other"},
+        ),
+        ({"memoryId": "bbbb"}, {"error": "not_found", "memoryId": "bbbb"}),
+    ],
+)
+def test_a_line_that_is_not_named_right_is_not_resolved(
+    params: dict[str, Any], details: dict[str, Any]
+) -> None:
+    assert resolved(params)["details"] == details
+
+
+def test_a_beginning_that_names_two_lines_is_no_name() -> None:
+    rows = stored_lines(("invariant", FIRST), ("derived", SECOND))
+    assert resolved({"memoryId": "aaaa"}, rows)["details"]["error"] == "ambiguous_memory_id"
+    found = resolved({"memoryId": "aaaa0001", "dryRun": True}, rows)["details"]
+    assert found == {
+        "action": "preview",
+        "memoryId": "aaaa0001",
+        "candidates": [{"id": rows[1]["id"], "text": SECOND, "itemKind": "derived", "agentId": "main"}],
+    }
+    assert resolved({"memoryId": "aaaa0001"}, rows)["details"]["action"] == "resolved"
+
+
+def test_a_rank_that_is_asked_for_and_not_there_says_what_was_read() -> None:
+    step = {
+        "do": "tool",
+        "name": "memory_explain_rank",
+        "params": {"query": FIRST, "scope": "agent:other"},
+        "ctx": CTX,
+    }
+    answer = played(step, embeddings={FIRST: [1.0] + [0.0] * 7})["steps"][0]["answer"]
+    assert answer["text"].startswith('Ignored inaccessible scope "agent:other"')
+    assert answer["details"]["ignoredScope"] == "agent:other"
+    assert "agent:main" in answer["details"]["scopeFilter"]
+
+
+@pytest.mark.parametrize(
+    ("phase", "name", "given", "read"),
+    [
+        ("light", "limit", "25", 25),
+        ("light", "lookbackDays", " 3.9 ", 3),
+        ("light", "dedupeSimilarity", "0.5", 0.5),
+        ("light", "dedupeSimilarity", "7", 1),
+        ("deep", "minRecallCount", "0", 0),
+        ("deep", "recencyHalfLifeDays", 0, 14),
+        ("deep", "maxAgeDays", "-1", 90),
+        ("deep", "minScore", "high", 0.6),
+        ("rem", "limit", "", 10),
+        ("rem", "limit", True, 10),
+        ("rem", "limit", [4], 10),
+        ("rem", "minPatternStrength", "1e-1", 0.1),
+    ],
+)
+def test_numbers_of_dreaming_may_be_texts(phase: str, name: str, given: Any, read: Any) -> None:
+    found = dreaming_config({"phases": {phase: {name: given}}}).as_json()
+    assert found["phases"][phase][name] == read
+
+
+def test_a_schedule_that_is_none_counts_only_while_dreaming_is_on() -> None:
+    assert dreaming_config({"frequency": "bad"}).frequency == "bad"
+    with pytest.raises(ConfigError):
+        dreaming_config({"frequency": "bad", "enabled": True})
+
+
+def dreamt(config: dict[str, Any], rows: list[dict[str, Any]]) -> dict[str, Any]:
+    texts = [row["text"] for row in rows]
+    vectors = {text: [1.0 if at == n else 0.0 for at in range(8)] for n, text in enumerate(texts)}
+    dreaming = {"enabled": True, **config}
+    return played({"do": "dream"}, rows_before=rows, embeddings=vectors, config={"dreaming": dreaming})
+
+
+def memory(number: int, text: str, importance: float, uses: float, **metadata: Any) -> dict[str, Any]:
+    return {
+        "id": f"aaaa000{number}-1111-4222-8333-000000000001",
+        "text": text,
+        "category": "fact",
+        "scope": "agent:main",
+        "importance": importance,
+        "timestamp": NOW - number * 3_600_000,
+        "metadata": json.dumps(
+            {"memory_layer": "working", "access_count": uses, "confidence": 1, **metadata}
+        ),
+        "vector_of": text,
+    }
+
+
+ONLY_DEEP = {"light": {"enabled": False}, "rem": {"enabled": False}}
+
+
+def test_the_deep_phase_takes_the_newest_that_reach_the_score_not_the_best() -> None:
+    rows = [memory(1, "the gate is green", 0.6, 9), memory(2, "the key hangs left", 0.9, 9)]
+    done = dreamt({"phases": {**ONLY_DEEP, "deep": {"limit": "1"}}}, rows)
+    assert [row["id"] for row in done["rows_changed"]] == [rows[0]["id"]]
+
+
+def test_the_deep_phase_counts_questions_and_twice_the_wanted_recalls() -> None:
+    rows = [
+        memory(1, "the gate is green", 0.8, 2),
+        memory(2, "the key hangs left", 0.8, 2, query_ids=["a", "b", "b"]),
+    ]
+    deep = {"minRecallCount": 1, "minUniqueQueries": "2", "minScore": 0.9}
+    done = dreamt({"phases": {**ONLY_DEEP, "deep": deep}}, rows)
+    assert [row["id"] for row in done["rows_changed"]] == [rows[1]["id"]]
+
+
+def test_dreaming_that_is_off_reads_nothing_and_one_without_rows_reads_the_global_scope() -> None:
+    off = dreamt({"enabled": False}, [memory(1, "the gate is green", 0.6, 9)])["steps"][0]["answer"]
+    assert (off["scopes"], off["phases"]["deep"]) == ([], {"scanned": 0, "changed": 0})
+    assert dreamt({}, [])["steps"][0]["answer"]["scopes"] == ["global"]
+
+
+@pytest.mark.parametrize(
+    ("word", "scanned"), [("sessions", 1), ("logs", 1), ("manual", 0), ("fact", 2), ("cases", 1)]
+)
+def test_a_filter_of_sources_reads_where_a_memory_came_from(word: str, scanned: int) -> None:
+    rows = [
+        memory(
+            1,
+            "the gate is green",
+            0.6,
+            0,
+            source="session-summary",
+            state="confirmed",
+            memory_category="events",
+        ),
+        memory(2, "the key hangs left", 0.6, 0, source="auto-capture", memory_category="cases"),
+    ]
+    done = dreamt({"phases": {**ONLY_DEEP, "deep": {"sources": [word]}}}, rows)
+    assert done["steps"][0]["answer"]["phases"]["deep"]["scanned"] == scanned
+
+
+@pytest.mark.parametrize(
+    ("events", "text"),
+    [
+        (
+            [
+                {
+                    "output": [
+                        {
+                            "content": [
+                                {"type": "output_text", "text": "p"},
+                                {"type": "output_text", "text": "q"},
+                            ]
+                        }
+                    ]
+                }
+            ],
+            "p\nq",
+        ),
+        ([{"type": "x", "output": [{"content": [{"type": "output_text", "text": "p"}]}]}], "p"),
+        (
+            [{"response": {"output": []}, "output": [{"content": [{"type": "output_text", "text": "p"}]}]}],
+            "p",
+        ),
+        (
+            [
+                {"type": "response.output_text.done", "text": "a"},
+                {"type": "response.output_text.done", "text": "b"},
+            ],
+            "a",
+        ),
+        ([{"type": "response.output_text.delta", "delta": "a"}, {"output": [{"content": []}]}], "a"),
+    ],
+)
+def test_a_streamed_answer_is_read_from_the_first_event_that_has_it_whole(
+    events: list[dict[str, Any]], text: str
+) -> None:
+    assert streamed_text("".join(f"data: {json.dumps(each)}\n\n" for each in events)) == text

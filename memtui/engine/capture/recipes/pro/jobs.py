@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import math
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from memtui.engine.capture.draft import StoredRow
 from memtui.engine.capture.recipes.pro.mirror import day
@@ -16,7 +19,7 @@ from memtui.engine.capture.recipes.pro.world import World, compact_json
 from memtui.engine.capture.stages.compaction import clusters, compaction_merge
 from memtui.engine.capture.stages.similarity import cosine
 from memtui.engine.core.errors import EmbeddingError
-from memtui.engine.core.javascript import text_of, to_fixed, utf16_len
+from memtui.engine.core.javascript import to_fixed, utf16_len
 from memtui.engine.core.memory import TIERS
 
 DAY_MS = 86_400_000
@@ -31,18 +34,25 @@ REM_IMPORTANCE = 0.55
 
 DEEP_FACTOR = 6
 
-_WORD = re.compile(r"[a-z]{4,}")
+_WORD = re.compile(r"[\w-]{4,}")
 
-# fmt: off
+SHORTEST_WORD = 4
+
 _STOP = frozenset((
-    "about", "after", "again", "also", "been", "before", "being", "between", "both", "could", "does", "doing", "down",
-    "during", "each", "from", "further", "have", "having", "here", "into", "just", "more", "most", "must", "only",
-    "other", "over", "same", "should", "some", "such", "than", "that", "their", "them", "then", "there", "these",
-    "they", "this", "those", "through", "under", "until", "user", "very", "want", "wants", "were", "what", "when",
-    "where", "which", "while", "will", "with", "would", "your",
-))
+    "about", "after", "again", "also", "because", "before", "between", "could", "memory", "should", "their", "there",
+    "these", "those", "through", "using", "where", "which", "while", "would",
+))  # fmt: skip
 
-# fmt: on
+LEAST_SCANNED = 100
+
+_ALIASES: Mapping[str, tuple[str, ...]] = {
+    "daily": ("manual", "auto-capture", "legacy"),
+    "sessions": ("session-summary",),
+    "recall": ("manual", "auto-capture", "legacy"),
+    "logs": ("auto-capture",),
+    "memory": ("manual", "auto-capture", "legacy"),
+}
+"""Words of a source filter that stand for where memories come from."""
 
 
 Groups = Callable[[Sequence[StoredRow], CompactionSettings, int], list[list[StoredRow]]]
@@ -112,29 +122,32 @@ def _due(world: World, path: str, settings: CompactionSettings) -> bool:
 
 def dream(world: World, settings: DreamingSettings) -> dict[str, Any]:
     """One sweep over every scope: light, deep and rem; what each phase did, counted."""
-    phases = {name: _counts() for name in ("light", "deep", "rem")}
-    scopes = list(dict.fromkeys(str(row.scope) for row in world.draft.rows() if row.scope))
-    errors: list[str] = []
-    if settings.enabled:
-        for scope in scopes:
-            for name, run, block in (
-                ("light", _light, settings.light),
-                ("deep", _deep, settings.deep),
-                ("rem", _rem, settings.rem),
-            ):
-                if block["enabled"]:
-                    try:
-                        _merge_counts(phases[name], run(world, scope, block))
-                    except EmbeddingError as error:
-                        errors.append(f"{name} in {scope}: {error.message}")
-    return {
+    found: dict[str, Any] = {
         "enabled": settings.enabled,
         "startedAt": world.now_ms,
         "finishedAt": world.now_ms,
-        "scopes": scopes,
-        "phases": phases,
-        "errors": errors,
+        "scopes": [],
+        "phases": {name: {"scanned": 0, "changed": 0} for name in ("light", "deep", "rem")},
+        "errors": [],
     }
+    if not settings.enabled:
+        return found
+    found["scopes"] = sorted({str(row.scope) for row in world.draft.rows() if row.scope}) or ["global"]
+    for scope in found["scopes"]:
+        for name, run, block in (
+            ("light", _light, settings.light),
+            ("deep", _deep, settings.deep),
+            ("rem", _rem, {**settings.rem, "timezone": settings.timezone}),
+        ):
+            done = _counts()
+            if block["enabled"] and block["limit"] > 0:
+                try:
+                    done = run(world, scope, block)
+                except EmbeddingError as error:
+                    found["errors"].append({"scope": scope, "phase": name, "message": error.message})
+                    continue
+            _merge_counts(found["phases"][name], done)
+    return found
 
 
 def _counts() -> dict[str, Any]:
@@ -147,28 +160,32 @@ def _merge_counts(into: dict[str, Any], more: Mapping[str, Any]) -> None:
         into[name] = into.get(name, [] if isinstance(value, list) else 0) + value
 
 
+def _newest(rows: Sequence[StoredRow]) -> list[StoredRow]:
+    return sorted(rows, key=lambda row: -row.timestamp)
+
+
 def _user_rows(
-    world: World, scope: str, days: float, limit: int, block: Mapping[str, Any]
+    world: World, rows: Sequence[StoredRow], days: float, limit: int, block: Mapping[str, Any]
 ) -> list[StoredRow]:
-    """The newest rows of a person's own, valid ones of the last days, at most `limit`."""
+    """The newest of `rows` that are a person's own, valid ones of the last days, at most `limit`."""
     oldest = world.now_ms - days * DAY_MS
-    rows = [
+    chosen = [
         row
-        for row in world.draft.rows([scope], vectors=True)
+        for row in rows
         if row.timestamp >= oldest and _is_active(world, row) and _of_source(world, row, block)
     ]
-    return sorted(rows, key=lambda row: -row.timestamp)[:limit]
+    return _newest(chosen)[:limit]
 
 
 def _is_active(world: World, row: StoredRow) -> bool:
+    """Whether dreaming looks at a row: what expired, and what a reflection wrote, counts as well."""
     meta = row.meta(world.now_ms)
+    replaced = meta.invalidated_at is not None and meta.invalidated_at <= world.now_ms
     return (
-        meta.active(world.now_ms)
-        and not meta.expired(world.now_ms)
+        not replaced
         and meta.state != "archived"
-        and meta.memory_layer not in ("archive", "reflection")
-        and row.category != "reflection"
-        and meta.source not in ("reflection", "dreaming-engine", "session-summary")
+        and meta.memory_layer != "archive"
+        and meta.source != "dreaming-engine"
     )
 
 
@@ -177,29 +194,26 @@ def _of_source(world: World, row: StoredRow, block: Mapping[str, Any]) -> bool:
     if not listed:
         return True
     meta = row.meta(world.now_ms)
-    kind = str(meta.values.get("corpus_kind") or "")
-    own = {meta.source, meta.memory_category, meta.memory_layer, row.category, "memory"}
-    if meta.values.get("source_session"):
-        own.add("sessions")
-    if meta.access_count > 0:
-        own.add("recall")
-    if kind:
-        own.add("daily" if "daily" in kind else "logs")
-    return any(each in own for each in listed)
+    phase = meta.values.get("dreaming_phase")
+    own = {meta.source, row.category, meta.memory_category, meta.memory_layer, phase}
+    return any(meta.source in _ALIASES[word] if word in _ALIASES else word in own for word in listed)
 
 
 def _light(world: World, scope: str, block: Mapping[str, Any]) -> dict[str, Any]:
-    rows = _user_rows(world, scope, block["lookbackDays"], block["limit"], block)
+    young = [row for row in world.draft.rows([scope], vectors=True) if row.timestamp <= world.now_ms]
+    scanned = _newest(young)[: max(LEAST_SCANNED, block["limit"] * 10)]
+    rows = [
+        row
+        for row in _user_rows(world, scanned, block["lookbackDays"], len(scanned), block)
+        if row.vector is not None
+    ][: block["limit"]]
     found = _counts()
-    found["scanned"] = len(rows)
     gone: set[str] = set()
     for at, row in enumerate(rows):
         for other in rows[at + 1 :]:
             if row.id in gone or other.id in gone or row.category != other.category:
                 continue
-            near = (
-                cosine(row.vector, other.vector) if row.vector is not None and other.vector is not None else 0
-            )
+            near = cosine(row.vector, other.vector)
             if near < block["dedupeSimilarity"]:
                 continue
             winner, loser = (row, other) if _worth(row) >= _worth(other) else (other, row)
@@ -216,7 +230,9 @@ def _light(world: World, scope: str, block: Mapping[str, Any]) -> dict[str, Any]
             world.patch(loser.id, patch, why="duplicate")
             found["archived"] += 1
             found["changed"] += 1
-    for row in rows:
+    listed = _user_rows(world, world.draft.rows([scope]), block["lookbackDays"], block["limit"], block)
+    found["scanned"] = max(len(rows), len(listed))
+    for row in listed:
         if row.id not in gone and _retiered(world, row):
             found["tierTransitions"] += 1
             found["changed"] += 1
@@ -280,28 +296,27 @@ def _retiered(world: World, row: StoredRow) -> bool:
 
 
 def _deep(world: World, scope: str, block: Mapping[str, Any]) -> dict[str, Any]:
-    rows = _user_rows(world, scope, block["maxAgeDays"], block["limit"] * DEEP_FACTOR, block)
+    """Raise what is recalled often, the newest first: the first that reach the score are taken, not the best."""
+    limit = block["limit"]
+    rows = _user_rows(
+        world, world.draft.rows([scope], vectors=True), block["maxAgeDays"], limit * DEEP_FACTOR, block
+    )
     found = _counts()
     found["scanned"] = len(rows)
-    scored: list[tuple[float, StoredRow]] = []
     for row in rows:
+        if found["promoted"] >= limit:
+            break
         meta = row.meta(world.now_ms)
         if (
             meta.tier == "core"
             or meta.memory_layer == "durable"
             or meta.access_count < block["minRecallCount"]
+            or _unique_queries(meta.values) < block["minUniqueQueries"]
         ):
             continue
-        age = max(0.0, (world.now_ms - row.timestamp) / DAY_MS)
-        score = (
-            0.45 * row.importance
-            + 0.2 * meta.confidence
-            + 0.25 * min(1.0, meta.access_count / 6)
-            + 0.1 * math.exp(-age / max(1, block["recencyHalfLifeDays"]))
-        )
-        if score >= block["minScore"]:
-            scored.append((score, row))
-    for score, row in sorted(scored, key=lambda pair: -pair[0])[: block["limit"]]:
+        score = _deep_score(row, meta.confidence, meta.access_count, block, world.now_ms)
+        if score < block["minScore"]:
+            continue
         importance = max(row.importance, min(0.98, max(row.importance, score) + 0.05))
         patch = {
             "tier": "core",
@@ -316,20 +331,47 @@ def _deep(world: World, scope: str, block: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
+def _deep_score(
+    row: StoredRow, confidence: float, uses: float, block: Mapping[str, Any], now_ms: int
+) -> float:
+    """What a memory is worth to the deep phase, 0 to 1: twice the wanted recalls are as good as more."""
+    age = max(0.0, (now_ms - row.timestamp) / DAY_MS)
+    score: float = (
+        0.45 * min(1.0, max(0.0, row.importance))
+        + 0.2 * confidence
+        + 0.25 * min(1.0, uses / max(1, block["minRecallCount"] * 2))
+        + 0.1 * math.exp(-age / max(1, block["recencyHalfLifeDays"]))
+    )
+    return min(1.0, max(0.0, score))
+
+
+def _unique_queries(values: Mapping[str, Any]) -> int:
+    """How many different questions recalled a memory, under any of the names that it was ever kept under."""
+    names = ("unique_query_count", "uniqueQueries", "recall_unique_queries")
+    direct = next((values[name] for name in names if values.get(name) is not None), None)
+    if isinstance(direct, int | float) and not isinstance(direct, bool) and math.isfinite(direct):
+        return max(0, math.floor(direct))
+    if isinstance(direct, list | Mapping):
+        return len(direct)
+    ids = values.get("recall_query_ids")
+    ids = values.get("query_ids") if ids is None else ids
+    return len({each for each in ids if isinstance(each, str)}) if isinstance(ids, list) else 0
+
+
 def _rem(world: World, scope: str, block: Mapping[str, Any]) -> dict[str, Any]:
-    rows = _user_rows(world, scope, block["lookbackDays"], block["limit"], block)
+    rows = _user_rows(world, world.draft.rows([scope]), block["lookbackDays"], block["limit"], block)
     found = _counts()
     found["scanned"] = len(rows)
     patterns = _patterns(world, rows, block["minPatternStrength"])
     if not patterns:
         return found
     found["patterns"] = patterns
-    date = day(world.now_ms)
+    date = _day_in(block["timezone"], world.now_ms)
     if any(_dreamt(world, row, date) for row in world.draft.rows([scope])):
         return found
     lines = "\n".join(
         f'- {each["type"]} "{each["key"]}" appears in {each["count"]}/{len(rows)} memories'
-        f" (strength {text_of(each['strength'])})."
+        f" (strength {to_fixed(each['strength'], 2)})."
         for each in patterns
     )
     text = f'Dreaming REM reflection for scope "{scope}" on {date}.\n\nObserved recurring memory patterns:\n{lines}'
@@ -359,30 +401,50 @@ def _rem(world: World, scope: str, block: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
+def _day_in(zone: str | None, now_ms: int) -> str:
+    """The date in a time zone; in UTC where it is none."""
+    try:
+        here = ZoneInfo(zone) if zone else None
+    except (ValueError, OSError, KeyError):
+        here = None
+    return day(now_ms) if here is None else datetime.fromtimestamp(now_ms / 1000, here).strftime("%Y-%m-%d")
+
+
 def _dreamt(world: World, row: StoredRow, date: str) -> bool:
     values = row.meta(world.now_ms).values
-    return values.get("dream_date") == date and values.get("source") == "dreaming-engine"
+    return (
+        row.category == "reflection"
+        and values.get("dream_date") == date
+        and values.get("dreaming_phase") == "rem"
+        and values.get("source") == "dreaming-engine"
+    )
 
 
 def _patterns(world: World, rows: Sequence[StoredRow], least: float) -> list[dict[str, Any]]:
-    counts: Counter[tuple[str, str]] = Counter()
+    """What many of the rows share: columns first, then categories, then words, each the commonest first."""
+    columns: Counter[str] = Counter()
+    categories: Counter[str] = Counter()
+    words: Counter[str] = Counter()
     for row in rows:
         meta = row.meta(world.now_ms)
-        words = {word for word in _WORD.findall(row.text.lower()) if word not in _STOP}
-        counts.update(
-            [
-                ("category", row.category),
-                ("memory_category", meta.memory_category),
-                *(("term", word) for word in sorted(words)),
-            ]
-        )
+        columns.update([row.category] if row.category else [])
+        categories.update([meta.memory_category] if meta.memory_category else [])
+        words.update(_words(f"{meta.l0_abstract} {row.text}"))
     found = [
         {"type": kind, "key": key, "count": count, "strength": count / len(rows)}
-        for (kind, key), count in counts.items()
+        for kind, counts in (("category", columns), ("memory_category", categories), ("term", words))
+        for key, count in sorted(counts.items(), key=lambda pair: (-pair[1], _collated(pair[0])))
         if count >= 2 and count / len(rows) >= least
     ]
-    found.sort(key=lambda each: (-float(str(each["strength"])), str(each["type"]), str(each["key"])))
-    return [
-        {**each, "strength": float(to_fixed(float(str(each["strength"])), 2))}
-        for each in found[:MOST_PATTERNS]
-    ]
+    return found[:MOST_PATTERNS]
+
+
+def _words(text: str) -> set[str]:
+    stripped = {word.strip("-_") for word in _WORD.findall(text.lower())}
+    return {word for word in stripped if utf16_len(word) >= SHORTEST_WORD and word not in _STOP}
+
+
+def _collated(word: str) -> tuple[str, str]:
+    """A key that sorts words as a dictionary does: marks before digits and letters, accents beside their letter."""
+    letters = "".join(each for each in unicodedata.normalize("NFD", word) if not unicodedata.combining(each))
+    return letters.replace("_", "\1").replace("-", "\2"), word

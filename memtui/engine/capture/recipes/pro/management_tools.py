@@ -8,7 +8,13 @@ from typing import Any
 from memtui.engine.access import ScopePolicy
 from memtui.engine.capture.draft import StoredRow
 from memtui.engine.capture.recipes.pro.recall import Recalled, recall_rows, shown
-from memtui.engine.capture.recipes.pro.tools import Caller, ToolAnswer, find_row, scopes_asked
+from memtui.engine.capture.recipes.pro.tools import (
+    Caller,
+    ToolAnswer,
+    find_row,
+    readable_scopes,
+    scopes_asked,
+)
 from memtui.engine.capture.recipes.pro.world import World
 from memtui.engine.capture.stages.matching import pattern
 from memtui.engine.core.javascript import to_fixed, trim
@@ -50,23 +56,10 @@ def memory_list(world: World, caller: Caller, params: Mapping[str, Any]) -> Tool
     """The newest memories: limit, offset, scope, category."""
     limit = _whole(params.get("limit"), 10, 1, 50)
     offset = _whole(params.get("offset"), 0, 0, 1000)
-    scopes = world.policy.store_filter(caller.agent)
-    accessible = world.policy.accessible(caller.agent)
-    filters: dict[str, Any] = {}
-    notice = ""
+    scopes, notice, ignored = readable_scopes(world, caller, params)
     scope, category = params.get("scope"), params.get("category")
-    if isinstance(scope, str) and scope:
-        filters["scope"] = scope
-        if world.policy.is_accessible(scope, caller.agent):
-            scopes = [scope]
-        else:
-            notice = (
-                f'Ignored inaccessible scope "{scope}" and searched accessible scopes instead: '
-                f"{', '.join(accessible)}.\n"
-            )
-    filters["scopes"] = scopes
-    if notice:
-        filters |= {"ignoredScope": scope, "accessibleScopes": accessible}
+    filters: dict[str, Any] = {"scope": scope} if isinstance(scope, str) and scope else {}
+    filters |= {"scopes": scopes, **ignored}
     if category:
         filters["category"] = category
     filters |= {"limit": limit, "offset": offset}
@@ -236,20 +229,24 @@ def memory_compact(world: World, caller: Caller, params: Mapping[str, Any]) -> T
 
 
 def memory_explain_rank(world: World, caller: Caller, params: Mapping[str, Any]) -> ToolAnswer:
-    """Why memories rank as they do: query, limit."""
+    """Why memories rank as they do: query, limit, scope."""
     query = str(params.get("query") or "")
-    scopes = world.policy.store_filter(caller.agent)
+    scopes, notice, ignored = readable_scopes(world, caller, params)
     limit = _whole(params.get("limit"), 5, 1, 20)
     found = recall_rows(world, query, limit=limit, scopes=scopes, source="manual")
     if not found:
-        return ToolAnswer("No relevant memories found.", {"action": "empty", "query": query})
+        filtered = {} if scopes is None else {"scopeFilter": list(scopes)}
+        return ToolAnswer(
+            f"{notice}No relevant memories found.", {"action": "empty", "query": query, **filtered, **ignored}
+        )
     return ToolAnswer(
-        "\n".join(_explained(at, each, world.now_ms) for at, each in enumerate(found, 1)),
+        notice + "\n".join(_explained(at, each, world.now_ms) for at, each in enumerate(found, 1)),
         {
             "action": "explain_rank",
             "query": query,
             "count": len(found),
             "results": [each.as_json(world.now_ms) for each in found],
+            **ignored,
         },
     )
 

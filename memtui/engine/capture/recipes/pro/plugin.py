@@ -19,6 +19,7 @@ from memtui.engine.capture.recipes.pro import queues as capture
 from memtui.engine.capture.recipes.pro.injection import InjectionMemory
 from memtui.engine.capture.recipes.pro.queues import Queues
 from memtui.engine.capture.recipes.pro.reflection import Reflected
+from memtui.engine.capture.recipes.pro.reflection_resolve import memory_reflection_resolve
 from memtui.engine.capture.recipes.pro.settings import dreaming_config
 from memtui.engine.capture.recipes.pro.tools import Caller, ToolAnswer
 from memtui.engine.capture.recipes.pro.world import World
@@ -36,7 +37,7 @@ TOOLS: Mapping[str, Callable[[World, Caller, Mapping[str, Any]], ToolAnswer]] = 
     "memory_archive": management_tools.memory_archive,
     "memory_compact": management_tools.memory_compact,
     "memory_explain_rank": management_tools.memory_explain_rank,
-    "memory_reflection_resolve": reflection.memory_reflection_resolve,
+    "memory_reflection_resolve": memory_reflection_resolve,
     "self_improvement_log": learning_tools.self_improvement_log,
     "self_improvement_review": learning_tools.self_improvement_review,
     "self_improvement_extract_skill": learning_tools.self_improvement_extract_skill,

@@ -293,9 +293,8 @@ def _remember(queues: Queues, run: _Run, recent: list[QueuedTurn]) -> None:
         return
     at = _newest_substantive(recent)
     referent = recent[-1:] if at is None else recent[at:]
-    run.protected = 1
-    while run.protected < len(referent) and _joined(referent[run.protected - 1], referent[run.protected]):
-        run.protected += 1
+    whole = next((at for at, each in enumerate(referent) if not _substantive(each)), len(referent))
+    run.protected = max(1, whole)
     run.new = [*referent, *run.new]
 
 
@@ -310,7 +309,13 @@ def _newest_substantive(recent: Sequence[QueuedTurn]) -> int | None:
 
 
 def _joined(left: QueuedTurn, right: QueuedTurn) -> bool:
-    return left.role == "user" and right.message is not None and left.message == right.message
+    """Whether a turn of the user is an earlier part of the message that `right` ends; a command never is."""
+    return (
+        left.role == "user"
+        and right.message is not None
+        and left.message == right.message
+        and not is_explicit_remember(left.text)
+    )
 
 
 def _substantive(said: QueuedTurn) -> bool:
@@ -329,7 +334,8 @@ def _window(recent: Sequence[QueuedTurn], own: Sequence[QueuedTurn]) -> list[Que
     end = at
     while end + 1 < len(older) and _joined(older[end], older[end + 1]):
         end += 1
-    return [*older[at : end + 1], *kept]
+    pinned = older[at : end + 1][-RECENT:]
+    return [*pinned, *whole[len(whole) - (RECENT - len(pinned)) :]]
 
 
 # ---------------------------------------------------------------- a run
@@ -352,6 +358,7 @@ def _flush(world: World, queues: Queues, agent: str, key: str, terminal: bool) -
     run = _Run(agent, key, None, new, 0, len(new), 0, conversation, list(waiting), terminal=True)
     run.own = list(new)
     recent = queues.recent.get(recent_key, [])
+    _remember(queues, run, recent)
     queues.recent[recent_key] = _window(recent, new)
     _run(world, queues, run)
 
@@ -458,9 +465,10 @@ def _restore_ingress(world: World, queues: Queues, run: _Run) -> None:
     if not run.ingress_key:
         return
     cap = retained_text_cap(world.settings.min_messages)
-    later = queues.ingress.get(run.ingress_key, [])
-    queues.ingress[run.ingress_key] = [*run.ingress, *later][-cap:]
-    queues.counted[run.ingress_key] = len(run.ingress)
+    waiting = [*run.ingress, *queues.ingress.get(run.ingress_key, [])]
+    pushed_out = max(0, len(waiting) - cap)  # the oldest, which were counted
+    queues.ingress[run.ingress_key] = waiting[-cap:]
+    queues.counted[run.ingress_key] = max(0, len(run.ingress) - pushed_out)
 
 
 def _settle(
@@ -486,22 +494,25 @@ def _settle(
             queues.seen[run.key] = run.before
         return
     stored = stats.created + stats.merged > 0
+    if stored or not only_commanded:
+        _retire(queues, run.key, fitting)
     if not stored and stats.boundary_skipped:
         _regex(world, run, fitting)
-        return
-    if stored or (stats.settled and not only_commanded):
+    elif stored or (stats.settled and not only_commanded):
         queues.seen[run.key] = 0 if run.by_ingress else run.eligible_count
-        handed = {each.text for each in run.new}
-        left = [each for each in queues.deferred.get(run.key, []) if each.text not in handed]
-        if left:
-            queues.deferred[run.key] = left
-        else:
-            queues.deferred.pop(run.key, None)
-        return
-    if run.by_ingress and not run.terminal:
+    elif run.by_ingress and not run.terminal:
         _restore_ingress(world, queues, run)
     elif not run.terminal:
         _defer(world, queues, run)
+
+
+def _retire(queues: Queues, key: str, handed: Sequence[str]) -> None:
+    """Take what was handed to the model out of what waits: a fruitless run puts its own turns back after that."""
+    left = [each for each in queues.deferred.get(key, []) if each.text not in handed]
+    if left:
+        queues.deferred[key] = left
+    else:
+        queues.deferred.pop(key, None)
 
 
 def _regex(world: World, run: _Run, texts: Sequence[str]) -> None:

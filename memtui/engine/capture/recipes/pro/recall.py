@@ -45,7 +45,13 @@ def shown(row: StoredRow) -> dict[str, Any]:
 
 
 def recall_rows(
-    world: World, query: str, *, limit: int, scopes: Sequence[str] | None, source: str
+    world: World,
+    query: str,
+    *,
+    limit: int,
+    scopes: Sequence[str] | None,
+    source: str,
+    category: str | None = None,
 ) -> list[Recalled]:
     """Ask the store as the plugin asks it; a recall reads the table, not what is on top of it."""
     from memtui.engine.recall.answer import recall
@@ -66,6 +72,7 @@ def recall_rows(
             config=config,
             source=source,
             scopes=scopes,
+            category=category,
             limit=limit,
             now_ms=world.now_ms,
             query_vector=[float(each) for each in vector],

@@ -10,7 +10,7 @@ from memtui.engine.capture.draft import StoredRow
 from memtui.engine.capture.recipes.pro.management_tools import DEFAULT_RETRIEVAL
 from memtui.engine.capture.recipes.pro.mirror import iso
 from memtui.engine.capture.recipes.pro.recall import recall_rows
-from memtui.engine.capture.recipes.pro.tools import Caller, ToolAnswer, cut, scopes_asked
+from memtui.engine.capture.recipes.pro.tools import Caller, ToolAnswer, cut, readable_scopes, scopes_asked
 from memtui.engine.capture.recipes.pro.world import World
 from memtui.engine.capture.stages.matching import pattern
 from memtui.engine.core.javascript import trim
@@ -31,19 +31,8 @@ def memory_recall(world: World, caller: Caller, params: Mapping[str, Any]) -> To
     full = params.get("includeFullText") is True
     limit = _whole(params.get("limit"), FEW, 1, MOST_FULL if full else MOST_SHORT)
     length = _whole(params.get("maxCharsPerItem"), *ITEM_CHARS)
-    scopes = world.policy.store_filter(caller.agent)
-    notice, more = "", {}
-    scope, category = params.get("scope"), params.get("category")
-    if isinstance(scope, str) and scope:
-        if world.policy.is_accessible(scope, caller.agent):
-            scopes = [scope]
-        else:
-            accessible = world.policy.accessible(caller.agent)
-            more = {"ignoredScope": scope, "accessibleScopes": accessible}
-            notice = (
-                f'Ignored inaccessible scope "{scope}" and searched accessible scopes instead: '
-                f"{', '.join(accessible)}.\n"
-            )
+    scopes, notice, more = readable_scopes(world, caller, params)
+    category = params.get("category")
     found = recall_rows(world, query, limit=limit, scopes=scopes, source="manual")
     if isinstance(category, str) and category:
         found = [

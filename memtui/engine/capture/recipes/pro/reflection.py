@@ -15,8 +15,6 @@ from memtui.engine.capture.recipes.pro.admission import admit
 from memtui.engine.capture.recipes.pro.extraction_call import ExtractionCall
 from memtui.engine.capture.recipes.pro.learning_tools import log_entry
 from memtui.engine.capture.recipes.pro.mirror import day
-from memtui.engine.capture.recipes.pro.recall import recall_rows
-from memtui.engine.capture.recipes.pro.tools import Caller, ToolAnswer, find_row
 from memtui.engine.capture.recipes.pro.world import World
 from memtui.engine.capture.stages import reflection_rows, reflection_text
 from memtui.engine.capture.stages.grounding import Proposal
@@ -505,80 +503,3 @@ def before_reset(
         importance=0.5,
         metadata=patch,
     )
-
-
-# ---------------------------------------------------------------- resolving
-
-
-def memory_reflection_resolve(world: World, caller: Caller, params: Mapping[str, Any]) -> ToolAnswer:
-    """Say that a line of a reflection is done with: memoryId or query, note, limit, dryRun."""
-    scopes = world.policy.store_filter(caller.agent)
-    reference, query = params.get("memoryId"), params.get("query")
-    note = trim(str(params.get("note") or ""))
-    if reference:
-        row = find_row(world, str(reference), scopes)
-        if isinstance(row, ToolAnswer):
-            return row
-        return _resolve(world, caller, row.id, note)
-    if not query:
-        return ToolAnswer("Provide memoryId or query.", {"error": "missing_selector"})
-    given = params.get("limit")
-    limit = min(20, max(1, int(given))) if isinstance(given, int | float) else 5
-    found = [
-        each
-        for each in recall_rows(world, str(query), limit=20, scopes=scopes, source="manual")
-        if _is_item(each.row.meta(world.now_ms).values)
-        and each.row.meta(world.now_ms).values.get("resolvedAt") is None
-    ][:limit]
-    if not found:
-        return ToolAnswer("No unresolved reflection items found.", {"action": "empty", "query": query})
-    if params.get("dryRun") is False and len(found) == 1:
-        return _resolve(world, caller, found[0].row.id, note)
-    lines = "\n".join(
-        f"{at}. [{each.row.id}] {each.row.meta(world.now_ms).values.get('itemKind')} score={each.score:.3f}:"
-        f" {each.row.text}"
-        for at, each in enumerate(found, 1)
-    )
-    return ToolAnswer(
-        f"Reflection resolve preview: {len(found)} candidate(s). No changes made.\n{lines}",
-        {
-            "action": "preview",
-            "query": query,
-            "candidates": [
-                {
-                    "id": each.row.id,
-                    "text": each.row.text,
-                    "itemKind": each.row.meta(world.now_ms).values.get("itemKind"),
-                    "agentId": each.row.meta(world.now_ms).values.get("agentId"),
-                    "score": each.score,
-                }
-                for each in found
-            ],
-        },
-    )
-
-
-def _is_item(values: Mapping[str, Any]) -> bool:
-    return values.get("type") == "memory-reflection-item"
-
-
-def _resolve(world: World, caller: Caller, row_id: str, note: str) -> ToolAnswer:
-    row = world.get(row_id)
-    values = row.meta(world.now_ms).values if row is not None else {}
-    if row is None or not _is_item(values):
-        return ToolAnswer(
-            f"Memory {row_id[:8]} is not a reflection item.",
-            {"error": "not_reflection_item", "memoryId": row_id},
-        )
-    if values.get("resolvedAt") is not None:
-        return ToolAnswer(
-            f"Reflection item {row_id[:8]} is already resolved.",
-            {"error": "already_resolved", "memoryId": row_id, "resolvedAt": values["resolvedAt"]},
-        )
-    patch: dict[str, Any] = {"resolvedAt": world.now_ms, "resolvedBy": caller.agent}
-    details: dict[str, Any] = {"action": "resolved", "id": row_id, "resolvedBy": caller.agent}
-    if note:
-        patch["resolutionNote"] = note
-        details["note"] = note
-    world.patch(row_id, patch, why="resolved")
-    return ToolAnswer(f"Resolved reflection item {row_id[:8]}.", details)

@@ -12,7 +12,7 @@ from typing import Any
 from memtui.engine.capture.stages.admission import Admission, admission_config
 from memtui.engine.capture.stages.boundary import Boundary
 from memtui.engine.core.errors import ConfigError
-from memtui.engine.core.javascript import number, trim
+from memtui.engine.core.javascript import number, trim, whole
 from memtui.engine.recall.recipes.pro.prompt_lines import PromptBlockSettings, settings_of
 
 DEFAULT_BATCH = 10
@@ -214,7 +214,7 @@ def plugin_config(given: Any, environ: Mapping[str, str] | None = None) -> ProSe
     """The settings of a plugin configuration; what is missing or unusable has the code's default."""
     block = given if isinstance(given, Mapping) else {}
     read = _Reader(environ if environ is not None else os.environ)
-    whole = read.whole
+    count = read.whole
     session = _block(block, "sessionMemory")
     strategy = block.get("sessionStrategy")
     if strategy not in _STRATEGIES:
@@ -226,15 +226,15 @@ def plugin_config(given: Any, environ: Mapping[str, str] | None = None) -> ProSe
     numeric = isinstance(per_hour, int | float) and not isinstance(per_hour, bool) and per_hour > 0
     score = compression.get("minScoreToKeep")
     numeric_score = isinstance(score, int | float) and not isinstance(score, bool)
-    batch = whole(block.get("batchChunkSize"), None)
+    batch = count(block.get("batchChunkSize"), None)
     mirror = _block(block, "mdMirror")
     mode = block.get("recallMode")
     return ProSettings(
         auto_capture=block.get("autoCapture") is not False,
         auto_recall=block.get("autoRecall") is True,
         smart_extraction=block.get("smartExtraction") is not False,
-        min_messages=whole(block.get("extractMinMessages"), 4),
-        max_chars=whole(block.get("extractMaxChars"), 8000),
+        min_messages=count(block.get("extractMinMessages"), 4),
+        max_chars=count(block.get("extractMaxChars"), 8000),
         batch_size=None if batch is None else min(MOST_BATCH, batch),
         capture_assistant=block.get("captureAssistant") is True,
         manual_supersede=block.get("manualStoreSupersede") is True,
@@ -250,15 +250,15 @@ def plugin_config(given: Any, environ: Mapping[str, str] | None = None) -> ProSe
         admission=admission_config(block.get("admissionControl")),
         boundary=_boundary(_block(block, "workspaceBoundary")),
         recall_mode=mode if mode in _MODES else "full",
-        recall_items=whole(block.get("autoRecallMaxItems"), 3),
-        recall_chars=whole(block.get("autoRecallMaxChars"), 600),
-        recall_item_chars=whole(block.get("autoRecallPerItemMaxChars"), 180),
-        recall_repeat=whole(block.get("autoRecallMinRepeated"), 8),
-        recall_timeout_ms=whole(block.get("autoRecallTimeoutMs"), 5000),
-        recall_per_turn=whole(block.get("maxRecallPerTurn"), 10),
-        recall_query=min(10_000, max(100, whole(block.get("autoRecallMaxQueryLength"), 2000))),
+        recall_items=count(block.get("autoRecallMaxItems"), 3),
+        recall_chars=count(block.get("autoRecallMaxChars"), 600),
+        recall_item_chars=count(block.get("autoRecallPerItemMaxChars"), 180),
+        recall_repeat=count(block.get("autoRecallMinRepeated"), 8),
+        recall_timeout_ms=count(block.get("autoRecallTimeoutMs"), 5000),
+        recall_per_turn=count(block.get("maxRecallPerTurn"), 10),
+        recall_query=min(10_000, max(100, count(block.get("autoRecallMaxQueryLength"), 2000))),
         management_tools=block.get("enableManagementTools") is True,
-        session_messages=whole((session or {}).get("messageCount"), 15),
+        session_messages=count((session or {}).get("messageCount"), 15),
         raw=block,
     )
 
@@ -374,7 +374,7 @@ DEFAULT_CRON = "0 3 * * *"
 _SOURCES = (
     "daily", "sessions", "recall", "logs", "memory", "deep", "manual", "auto-capture", "reflection",
     "dreaming-engine", "session-summary", "legacy", "profile", "preferences", "entities", "events", "cases",
-    "patterns", "durable", "working", "archive",
+    "patterns", "preference", "fact", "decision", "entity", "other",
 )  # fmt: skip
 
 
@@ -435,11 +435,14 @@ def dreaming_delay_ms(expression: str, zone: str | None, now_ms: int) -> int:
 
 
 def dreaming_config(given: Any) -> DreamingSettings:
-    """The settings of a `dreaming` block. Raises ConfigError for a schedule or a source that is none."""
+    """The settings of a `dreaming` block. Raises ConfigError for a schedule, while it is on, or a source that is none.
+
+    Numbers may be texts, as the plugin reads them here and nowhere else.
+    """
     block = given if isinstance(given, Mapping) else {}
     frequency = block.get("frequency")
     frequency = trim(frequency) if isinstance(frequency, str) and trim(frequency) else DEFAULT_CRON
-    if daily_cron(frequency) is None:
+    if block.get("enabled") is True and daily_cron(frequency) is None:
         raise ConfigError(
             f"{frequency} is no daily schedule.", path="dreaming.frequency", fix="Write it as 0 3 * * *."
         )
@@ -449,7 +452,7 @@ def dreaming_config(given: Any) -> DreamingSettings:
     return DreamingSettings(
         enabled=block.get("enabled") is True,
         frequency=frequency,
-        timezone=zone if isinstance(zone, str) and trim(zone) else None,
+        timezone=(trim(zone) or None) if isinstance(zone, str) else None,
         verbose=block.get("verboseLogging") is True,
         light={
             "enabled": light.get("enabled") is not False,
@@ -464,8 +467,8 @@ def dreaming_config(given: Any) -> DreamingSettings:
             "minScore": _share(deep.get("minScore"), 0.6),
             "minRecallCount": _count(deep.get("minRecallCount"), 3),
             "minUniqueQueries": _count(deep.get("minUniqueQueries"), 0),
-            "recencyHalfLifeDays": _count(deep.get("recencyHalfLifeDays"), 14),
-            "maxAgeDays": _count(deep.get("maxAgeDays"), 90),
+            "recencyHalfLifeDays": _count(deep.get("recencyHalfLifeDays"), 14, above_zero=True),
+            "maxAgeDays": _count(deep.get("maxAgeDays"), 90, above_zero=True),
             **_sources(deep, "deep"),
         },
         rem={
@@ -493,11 +496,22 @@ def _sources(block: Mapping[str, Any], phase: str) -> dict[str, list[str]]:
     return {"sources": found} if found else {}
 
 
-def _count(value: Any, default: int) -> int:
-    usable = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    return int(value) if usable and value >= 0 else default
+def _count(value: Any, default: int, *, above_zero: bool = False) -> int:
+    """The whole part of a number from 0 on; with `above_zero` 0 itself gives the default, and .5 does not."""
+    n = _number(value)
+    return whole(n) if n > 0 or (n == 0 and not above_zero) else default
 
 
 def _share(value: Any, default: float) -> float:
-    usable = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    return min(1, max(0, value)) if usable else default
+    n = _number(value)
+    return default if math.isnan(n) else min(1, max(0, n))
+
+
+def _number(value: Any) -> float:
+    """A finite number, given as one or as a text; NaN for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return math.nan
+    if isinstance(value, str) and not trim(value):
+        return math.nan
+    n = number(value)
+    return n if math.isfinite(n) else math.nan

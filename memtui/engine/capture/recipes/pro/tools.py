@@ -86,6 +86,27 @@ def scopes_asked(world: World, caller: Caller, params: Mapping[str, Any]) -> lis
     return [scope] if world.policy.is_accessible(scope, caller.agent) else denied(scope)
 
 
+def readable_scopes(
+    world: World, caller: Caller, params: Mapping[str, Any]
+) -> tuple[list[str] | None, str, dict[str, Any]]:
+    """The scopes that a question reads, a line for the answer, and data: one out of reach is passed over and told."""
+    scope = params.get("scope")
+    if not (isinstance(scope, str) and scope):
+        return world.policy.store_filter(caller.agent), "", {}
+    if world.policy.is_accessible(scope, caller.agent):
+        return [scope], "", {}
+    accessible = world.policy.accessible(caller.agent)
+    notice = (
+        f'Ignored inaccessible scope "{scope}" and searched accessible scopes instead: '
+        f"{', '.join(accessible) or '(none)'}.\n"
+    )
+    return (
+        world.policy.store_filter(caller.agent),
+        notice,
+        {"ignoredScope": scope, "accessibleScopes": accessible},
+    )
+
+
 def memory_store(world: World, caller: Caller, params: Mapping[str, Any]) -> ToolAnswer:
     """Store a text: text, importance, category, scope, force."""
     text = str(params.get("text") or "")
