@@ -140,7 +140,7 @@ REAL = {
         ["hi REST API design", "前回の設定", "端口?"],
         ["我们的端口号码", "前回の設定は何", "지난번 포트는"],
     ),
-    "memory-lancedb": (["hi", "端口?", "ok"], ["port?", "thanks", "HEARTBEAT"]),
+    "memory-lancedb": (["hi", "端口?", "ok", "port"], ["port?", "thanks", "HEARTBEAT"]),
     "mem-engine": (["hi", "/help REST API", "HEARTBEAT", "好的"], ["port?", "端口?", "yes", "good morning"]),
 }
 """What the real programs skip and what they look up, as their own code decides it."""

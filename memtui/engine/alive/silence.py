@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from memtui.engine.witness import ReplayedSession, ReplayedTurn
 
 
-SHORTEST_PROMPT = 5
-"""Characters below which memory-lancedb recalls nothing."""
-
 _LOGGED = (
     "timed-out", "hook-timeout", "width", "cool-down", "recall-failed", "recall-denied", "filtered",
     "lane-failed", "lane-done", "lane-skipped",
@@ -110,7 +107,9 @@ class _Reasons:
         return self._dead_recalls.get(normalized_agent_id(agent), "")
 
     def _short(self, question: str) -> str:
-        if self._slot == BUILTIN and len(question.strip()) < SHORTEST_PROMPT:
+        from memtui.engine.recall.recipes.builtin_prompt import SHORTEST_PROMPT, skip_rule
+
+        if self._slot == BUILTIN and skip_rule(question.strip()):
             return f"the prompt is shorter than {SHORTEST_PROMPT} characters, so nothing is recalled"
         return ""
 

@@ -9,7 +9,17 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal, get_args
 
-from memtui.tui.dialogs.palette_words import EXACT, FILLERS, REMOVING, SLIP, STEM, SYNONYM, WORD, met_by
+from memtui.tui.dialogs.palette_words import (
+    AUXILIARIES,
+    EXACT,
+    FILLERS,
+    REMOVING,
+    SLIP,
+    STEM,
+    SYNONYM,
+    WORD,
+    met_by,
+)
 
 MOST = 200
 """Rows that are ranked and drawn; typing one more letter is quicker than scrolling further."""
@@ -146,7 +156,8 @@ def rank(entries: Sequence[PaletteEntry], query: str, recent: Sequence[str] = ()
         last = 3 if entry.group == "THEMES" else 1 if not whole else 0
         shut = bool(entry.disabled) and (len(wanted) < 2 or share < SURE)
         scored.append(((last, shut, -share), entry if whole else replace(entry, partly=True), share))
-    doubted = any(key[0] == 0 and share >= SURE and _says(entry, wanted) for key, entry, share in scored)
+    said = (*wanted, *(word for word in lowered if word in AUXILIARIES))
+    doubted = any(key[0] == 0 and share >= SURE and _says(entry, said) for key, entry, share in scored)
 
     def place(item: tuple[tuple[float, ...], PaletteEntry, float]) -> tuple[float, ...]:
         key, entry, _ = item

@@ -117,6 +117,9 @@ FILLERS = frozenset(
 )
 """Words that say nothing about what is meant; they count only as the whole name of a command ("what if", "why not")."""
 
+AUXILIARIES = frozenset(("did", "has", "had", "was", "were"))
+"""Words that ask what somebody did: a command outranks such a sentence only where it says them too."""
+
 SYNONYMS = """
 search find grep filter lookup query locate seek where rg ack
 show view display list see open browse look print cat ls get inspect peek

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from memtui.engine.core.javascript import utf16_len
 from memtui.engine.recall.asker import by_own_rules
 from memtui.engine.recall.candidates import CandidatePool, DroppedHit, Floats, Hit
 from memtui.engine.recall.context import RecallContext, StageContext
 from memtui.engine.recall.knob import LIMIT
 from memtui.engine.recall.lanes import Lane, LaneSearch
 from memtui.engine.recall.recipes.base import Recipe
+from memtui.engine.recall.recipes.builtin_prompt import skip_rule
 from memtui.engine.recall.recipes.pro.knobs import idle
 from memtui.engine.recall.recipes.pro.run import resolve, run
 from memtui.engine.recall.recipes.pro.stages import LIMIT_CUT, StagedRecipe, vector_ranked
@@ -20,9 +20,6 @@ from memtui.engine.recall.stage import Drop, Ranking, StageOutcome
 from memtui.engine.recall.stage_spec import StageSpec
 from memtui.engine.recall.trace import Asker
 from memtui.engine.store import sql
-
-SHORTEST_PROMPT = 5
-"""UTF-16 units of a prompt that its hook recalls for."""
 
 MIN_SCORE = 0.1
 """The recall tool's floor; auto-recall uses 0.3, the command line 0.3."""
@@ -105,9 +102,7 @@ RECIPES = (
         run=partial(run, BUILTIN),
         asker=_asker,
         resolve=partial(resolve, BUILTIN),
-        prompt_gate=lambda request, context: (
-            "too_short" if utf16_len(request.query) < SHORTEST_PROMPT else ""
-        ),
+        prompt_gate=lambda request, context: skip_rule(request.query),
         knobs=(replace(LIMIT, high=200),),
         idle=idle,
         block="retrieval",
