@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from memtui.engine.core.column_sieves import suspect_texts
 from memtui.engine.core.content_rules import injection, instruction_like, order_hint
-from memtui.engine.transfer.stored_metadata import suspect_texts
 
 ORDERS = {
     "en": (

@@ -7,10 +7,8 @@ from collections.abc import Iterator
 
 _GAP = r"[ \t.\u2010\u2011\u2013\u00a0\u202f-]"
 
-SIEVE = r"[0-9A-Z](?:[ .\x{2010}\x{2011}\x{2013}\x{a0}\x{202f}-]?[0-9]){7}"
-"""For engines that look at a whole column at once: eight digits with a gap at most between two of them."""
-
-_LONG_NUMBER = re.compile(rf"[0-9](?:{_GAP}{{0,2}}[0-9]){{7}}")
+_LONG_NUMBER = re.compile(rf"(?<![0-9])(?!(?<=:)1[0-9]{{12}}[,}}\]])[0-9](?:{_GAP}{{0,2}}[0-9]){{7}}")
+"""Eight digits with a gap at most between two of them; a time in milliseconds as JSON has it is none."""
 
 _CARD = re.compile(
     r"(?<![0-9A-Za-z_+])(?<![0-9][.,:/-])(?<![0-9]{4} )"
@@ -146,9 +144,30 @@ _SWISS = re.compile(
     r"(?<![0-9A-Za-z_.+])756[. ]?[0-9]{4}[. ]?[0-9]{4}[. ]?[0-9]{2}(?![0-9A-Za-z_]|[.,][0-9])"
 )
 
+# The same for engines that look at a whole column at once (RE2, which looks neither before nor behind).
+
+_GAP_OF_COLUMNS = r"[ \t.\x{2010}\x{2011}\x{2013}\x{a0}\x{202f}-]"
+
+LONG_NUMBER_SIEVE = rf"[0-9](?:{_GAP_OF_COLUMNS}{{0,2}}[0-9]){{7}}"
+"""A long number: what a number told as a secret, or an account, has in it."""
+
+SIEVE = (
+    rf"(?:^|[^0-9A-Za-z_+])[2-6](?:{_GAP_OF_COLUMNS}{{0,2}}[0-9]){{13}}"
+    r"|(?:^|[^0-9A-Za-z_.+/-])[0-8][0-9]{2}[\x{2010}\x{2011}\x{2013}-][0-9]{2}[\x{2010}\x{2011}\x{2013}-][0-9]{4}"
+    rf"|(?:^|[^0-9A-Za-z_.+])[12378](?:{_GAP_OF_COLUMNS}?[0-9AB]){{14}}(?:[^0-9A-Za-z_]|$)"
+    r"|(?:^|[^0-9A-Za-z_.+])756[. ]?[0-9]{4}[. ]?[0-9]{4}[. ]?[0-9]{2}"
+)
+"""A card, and a social security number as the United States, France and Switzerland write theirs."""
+
+ACCOUNT_SIEVE = (
+    rf"(?i:(?:^|[^0-9A-Z])(?:{'|'.join(_IBAN_LENGTHS)})(?:{_GAP_OF_COLUMNS}?[0-9]){{2}}"
+    rf"(?:{_GAP_OF_COLUMNS}?[0-9A-Z]){{11}})"
+)
+"""What begins as an account does; one has a long number in it as well."""
+
 
 def may_hold_numbers(text: str) -> bool:
-    """Whether `text` has a number long enough; False is certain."""
+    """Whether `text` has a number long enough that is no time; False is certain."""
     return _LONG_NUMBER.search(text) is not None
 
 

@@ -10,9 +10,7 @@ from functools import cache
 
 from memtui.engine.core import text as plain
 from memtui.engine.core.hints import HintedPattern, Piece, Sieve, hinted, matches, pieces
-from memtui.engine.core.number_secrets import SIEVE as NUMBER_SIEVE
 from memtui.engine.core.number_secrets import find_numbers, may_hold_numbers
-from memtui.engine.core.seed_phrases import SIEVE as PHRASE_SIEVE
 from memtui.engine.core.seed_phrases import find_labelled_phrases, find_phrases, may_hold_phrase
 from memtui.engine.core.told_secrets import HINTS as TOLD_HINTS
 from memtui.engine.core.told_secrets import find_social, find_told
@@ -128,7 +126,7 @@ _TOLD_PIN = re.compile(
 
 _RE2_PIN = r"(?i:\b(?:[a-z]+-?)?(?:pin|nip|puk))"
 
-HINT = f"(?i)(?:{'|'.join(map(re.escape, _HINTS))})|{_NUMBERED.pattern}|{_SERIAL.pattern}|{_RE2_PIN}|{NUMBER_SIEVE}|{PHRASE_SIEVE}"
+WORD_SIEVE = f"(?i)(?:{'|'.join(map(re.escape, _HINTS))})|{_NUMBERED.pattern}|{_SERIAL.pattern}|{_RE2_PIN}"
 """The same as one pattern, for engines that look at a whole column at once."""
 
 _ASSIGNED = (
@@ -243,14 +241,12 @@ def find_secrets(text: str) -> tuple[Secret, ...]:
     """The secrets in `text`, in order, none inside another; already masked ones are none."""
     found: list[tuple[int, int, str]] = []
     worth: list[Piece] = []
-    if len(text) <= _USUAL and not _may_hold_any(text, text.lower()):
-        return ()
     for piece in pieces(text):
         part = text[piece.start : piece.limit]
-        numbers = may_hold_numbers(part)
-        if _may_hold(part, piece.lower) or (numbers and _NUMBERED.search(part) is not None):
+        numbers, hinted_at_all = may_hold_numbers(part), _may_hold(part, piece.lower)
+        if hinted_at_all or (numbers and _NUMBERED.search(part) is not None):
             worth.append(piece)
-        if numbers or "ssn" in piece.lower or "insurance n" in piece.lower:
+        if numbers or (hinted_at_all and ("ssn" in piece.lower or "insurance n" in piece.lower)):
             for start, end, kind in find_numbers(text, piece.start, piece.limit):
                 if start < piece.stop:
                     _take(found, text, start, end, kind)
@@ -259,8 +255,10 @@ def find_secrets(text: str) -> tuple[Secret, ...]:
         if may_hold_phrase(piece.lower):
             for start, end, kind in find_phrases(text, piece.start, piece.stop, piece.limit):
                 _take(found, text, start, end, kind)
+    if not worth:
+        return tuple(Secret(kind, start, end) for start, end, kind in found) if found else ()
     hinted_at = [(piece, _hints_of_forms().found_in(piece.lower)) for piece in worth]
-    for kind, form in _rules() if worth else ():
+    for kind, form in _rules():
         among = [piece for piece, there in hinted_at if not there.isdisjoint(form.hints)]
         if not among:
             continue
@@ -288,20 +286,8 @@ def _take(found: list[tuple[int, int, str]], text: str, start: int, end: int, ki
 
 def may_hold_secrets(text: str) -> bool:
     """Whether `text` is worth a look; False is certain."""
-    return _may_hold_any(text, text.lower())
-
-
-_USUAL = 2_000
-"""Characters of a text that is looked at whole first: most memories have nothing in them, and are shorter."""
-
-
-def _may_hold_any(text: str, lower: str) -> bool:
-    return (
-        _hints().any_in(lower)
-        or may_hold_numbers(text)
-        or may_hold_phrase(lower)
-        or _may_hold_signs(text, lower)
-    )
+    lower = text.lower()
+    return _may_hold(text, lower) or may_hold_numbers(text) or may_hold_phrase(lower)
 
 
 def _may_hold(text: str, lower: str) -> bool:

@@ -9,9 +9,6 @@ from pathlib import Path
 
 from memtui.engine.core.hints import Sieve, near_hints
 
-SIEVE = r"(?:[a-z]{3,8}[^a-z]{1,6}){11}[a-z]{3,8}"
-"""For engines that look at a whole column at once: twelve short words, one behind the other."""
-
 _FEWEST, _MOST = 12, 24
 
 _DICTIONARY = 120
@@ -116,6 +113,18 @@ _HELD = re.compile(r"(?i)\b(?:wallet|ledger|trezor|metamask|bitcoin|btc|ethereum
 @cache
 def _words() -> frozenset[str]:
     return frozenset(Path(__file__).with_name("seed_words.txt").read_text(encoding="ascii").split())
+
+
+@cache
+def phrase_sieve(*, json: bool) -> str:
+    """For engines that look at a whole column at once: twelve words in a row as long as those of the list.
+
+    The short ones have to be of the list: "the", "and" and "for", which most sentences have in them, are not.
+    With `json` the words stand within one string of a JSON object.
+    """
+    word = f"(?:{'|'.join(sorted(word for word in _words() if len(word) == 3))}|[a-z]{{4,8}})"
+    between = r"(?:[^a-z\"\\]|\\.){1,8}" if json else "[^a-z]{1,8}"
+    return f"(?i)(?:{word}{between}){{11}}{word}"
 
 
 def may_hold_phrase(lower: str) -> bool:

@@ -969,7 +969,7 @@ def find_social(text: str, start: int, stop: int, limit: int, lower: str) -> Ite
 
 @cache
 def _stems_of_social() -> Sieve:
-    return Sieve(_STEMS_OF_SOCIAL)
+    return Sieve(SOCIAL_HINTS)
 
 
 _STEMS_OF_PASSWORDS = frozenset(
@@ -1007,10 +1007,11 @@ _STEMS_OF_CHECKS = frozenset(
 
 _STEMS_OF_LOCKS = frozenset(("unlock", "entsperr", "déverrouill", "desbloque", "disarm", "desarm", "sblocc"))
 
-_STEMS_OF_SOCIAL = frozenset((
+SOCIAL_HINTS = frozenset((
     "ssn", "ss#", "ss #", "social", "sozial", "renten", "sécu", "secu", "segu", "insurance", "taxpayer", "steuer", "sv-", "sv n", "svnr", "rv-", "rv n", "rvnr", "ahv", "avs", "nir", "nss",
     "nuss", "niss", "bsn", "pesel", "nino", "insee", "vsn", "previdenza", "fiscale", "cpf", "burgerservice", "sofi", "assur", "° ss", "º ss", "afilia", "soc ",
 ))  # fmt: skip
+"""Every text in which a social security number is told has one of these in lower case, and a long number or "ssn"."""
 
 
 @cache

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from typing import Any
 
 from memtui.engine.core.secrets import find_secrets, mask
@@ -111,8 +110,8 @@ def mask_json(raw: str | None) -> tuple[str | None, int]:
 
     What is no JSON object is masked as the text that it is.
     """
-    if not raw or not find_secrets(raw):
-        return raw, 0
+    if not raw or ("\\" not in raw and not find_secrets(raw)):
+        return raw, 0  # with line ends written as two characters, a text is told by its value alone
     values, valid = parse_object(raw)
     if not valid:
         return mask(raw)
@@ -160,24 +159,3 @@ def _redacted(value: Any, key: str = "") -> Any:
         return value
     plain = len(value) <= _WORD_CHARS and not any(char.isspace() for char in value) and value.isascii()
     return value if plain and key not in _FROM_THE_TEXT else _length(value)
-
-
-# Which texts of a column are worth a close look: one pass of a fast engine instead of many patterns a text.
-
-
-def suspects(column: Any, pattern: str) -> list[int]:
-    """Places of the texts in an Arrow column that `pattern` (RE2) is found in, ascending; NULLs are none."""
-    import pyarrow.compute as pc
-
-    hits = pc.fill_null(pc.match_substring_regex(column, pattern), False)
-    return [int(place) for place in pc.indices_nonzero(hits).to_pylist()]
-
-
-def suspect_texts(texts: Sequence[str], pattern: str) -> list[int]:
-    """The same of plain texts; all of them when they cannot be held as UTF-8."""
-    import pyarrow as pa
-
-    try:
-        return suspects(pa.array(texts, pa.large_string()), pattern)
-    except (pa.ArrowInvalid, UnicodeEncodeError):
-        return list(range(len(texts)))

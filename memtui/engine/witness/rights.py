@@ -18,10 +18,11 @@ from memtui.engine.access.matrix import (
     build_matrix,
     difference,
 )
+from memtui.engine.core.column_sieves import suspected_of_secrets
 from memtui.engine.core.errors import ConfigError
 from memtui.engine.core.memory import LAYERS, STATES
 from memtui.engine.core.progress import CancelToken, OnProgress, Progress
-from memtui.engine.core.secrets import HINT, find_secrets
+from memtui.engine.core.secrets import find_secrets
 from memtui.engine.decay.validity import AUTO_RECALL_LAYERS
 from memtui.engine.explain.prompt_block import is_injected
 from memtui.engine.store import sql
@@ -209,8 +210,6 @@ def count_secrets(
     cancel: CancelToken | None = None,
 ) -> dict[str | None, int]:
     """How many rows of each scope hold a secret; the texts of these scopes are read once."""
-    import pyarrow.compute as pc
-
     column = store.dialect.columns.scope
     text = store.dialect.columns.text
     if not scopes or column is None:
@@ -220,7 +219,7 @@ def count_secrets(
     for batch in store.scan([column, text], where=sql.is_in(column, list(scopes)), batch_size=8_192):
         if cancel is not None:
             cancel.check()
-        kept = batch.filter(pc.match_substring_regex(batch.column(text), HINT).fill_null(False))
+        kept = batch.take(suspected_of_secrets(batch.column(text)))
         for scope, words in zip(kept.column(column).to_pylist(), kept.column(text).to_pylist(), strict=True):
             if find_secrets(words):
                 found[scope] = found.get(scope, 0) + 1

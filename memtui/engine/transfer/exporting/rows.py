@@ -9,11 +9,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from memtui.engine.core.column_sieves import suspected_of_secrets
 from memtui.engine.core.errors import MemtuiError, UsageError
-from memtui.engine.core.secrets import HINT, mask
+from memtui.engine.core.secrets import mask
 from memtui.engine.transfer.exporting.request import FieldChoice, RowWindow
 from memtui.engine.transfer.record import FieldLoss
-from memtui.engine.transfer.stored_metadata import mask_json, redact_row, suspects
+from memtui.engine.transfer.stored_metadata import mask_json, redact_row
 
 if TYPE_CHECKING:
     import numpy as np
@@ -184,7 +185,7 @@ def _mask(table: pa.Table, text: str, metadata: str | None, masked: list[bool]) 
         if name is None:
             continue
         found: dict[int, str | None] = {}
-        for at in suspects(table.column(name), HINT):
+        for at in suspected_of_secrets(table.column(name), json=name == metadata):
             hidden, count = hide(table.column(name)[at].as_py())
             if count:
                 found[at], masked[at] = hidden, True

@@ -16,12 +16,12 @@ import numpy as np
 from pybase64 import b64decode
 
 from memtui.engine.core import content_rules, secrets
+from memtui.engine.core.column_sieves import suspected_of_secrets, suspects
 from memtui.engine.core.progress import CancelToken, OnProgress, Progress
 from memtui.engine.store.row_values import hash64
 from memtui.engine.transfer.importing.draft import HAS_VECTOR, ORDERS, OWN_ID, SECRET, ImportDraft, unchanged
 from memtui.engine.transfer.importing.spool import WHERE, SpoolWriter
 from memtui.engine.transfer.record import DIALECT, MASKED, MODEL, VECTOR
-from memtui.engine.transfer.stored_metadata import suspects
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -312,7 +312,7 @@ class _Reading:
         for at in suspects(text, content_rules.order_hint()):
             if content_rules.instruction_like(text[at].as_py()) is not None:
                 flags[at] |= ORDERS
-        for at in suspects(text, secrets.HINT):
+        for at in suspected_of_secrets(text):
             kinds = {secret.kind for secret in secrets.find_secrets(text[at].as_py())}
             for kind in kinds:
                 self.draft.secrets[kind] = self.draft.secrets.get(kind, 0) + 1

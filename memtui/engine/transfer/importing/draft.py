@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memtui.engine.core import content_rules, secrets
+from memtui.engine.core.column_sieves import suspect_texts, texts_suspected_of_secrets
 from memtui.engine.core.content_rules import noise_rule
 from memtui.engine.core.errors import MemtuiError
 from memtui.engine.core.javascript import trim, utf16_len
@@ -25,7 +26,7 @@ from memtui.engine.transfer.importing.request import SHORTEST, ImportRequest
 from memtui.engine.transfer.importing.to_row import RowBuilder, fresh_id
 from memtui.engine.transfer.record import ConversionNote, Read, Record, Rejected
 from memtui.engine.transfer.sources.options import ReadOptions, ReadProgress
-from memtui.engine.transfer.stored_metadata import mask_json, suspect_texts
+from memtui.engine.transfer.stored_metadata import mask_json
 
 if TYPE_CHECKING:
     from memtui.engine.transfer.importing.spool import SpoolWriter
@@ -256,7 +257,7 @@ class DraftBuilder:
         for at in suspect_texts(texts, content_rules.order_hint()):
             if content_rules.instruction_like(texts[at]) is not None:
                 flags[at] |= ORDERS
-        for at in suspect_texts(texts, secrets.HINT):
+        for at in texts_suspected_of_secrets(texts):
             kinds = {secret.kind for secret in secrets.find_secrets(texts[at])}
             for kind in kinds:
                 self.draft.secrets[kind] = self.draft.secrets.get(kind, 0) + 1
