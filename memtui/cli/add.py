@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
     engine.load_catalog()
     rules_off = frozenset(part.strip() for part in (args.allow or "").split(",") if part.strip())
     with as_source([{"text": text, **fields} for text in texts if text.strip()]) as source:
-        request = ImportRequest((source,), scope=args.scope, rules_off=rules_off)
+        request = ImportRequest((source,), scope=args.scope, rules_off=rules_off, typed=True)
         with shown(sys.stderr) as on_progress:
             plan = transfer.plan_import(engine, request, on_progress)
             try:

@@ -129,8 +129,14 @@ class Engine:
         from memtui.engine.providers.held_embedder import HeldEmbedder
         from memtui.engine.providers.static_embedder import BUNDLED
 
+        settings = self._embedding or (self._found.embedding if self._found else None)
+        if settings is not None and self._store.dialect.can.clips_texts:
+            from memtui.engine.providers.clip import clip_rules
+
+            given = self._found.settings.get("embedding") if self._found else None
+            settings = replace(settings, clip=clip_rules(given))
         found = self._given_embedder or resolve_embedder(
-            self._embedding or (self._found.embedding if self._found else None),
+            settings,
             own_store=self._store.dialect.can.own_store,
             dims=self._store.dims,
             model_hint=self.model,

@@ -32,7 +32,7 @@ from memtui.engine.documents import (
 from memtui.engine.documents.index import chunk_markdown, remapped
 from memtui.engine.documents.pack_policy import pack_score, soft_quotas
 from memtui.engine.health import checked_tag
-from memtui.engine.recall.recipes.mem_engine.searches import HEAD_CHARS, MOST_CHARS, clamped
+from memtui.engine.providers.clip import clip_rules
 from tests.conformance import engine_cases, test_memory_core
 from tests.conftest import NOW_MS
 
@@ -127,9 +127,8 @@ def _measured(i: Given) -> Given:
 
 def _clamped(i: Given) -> Given:
     cfg, text = i["cfg"], i["input"]
-    most = min(200_000, max(200, cfg.get("maxChars", MOST_CHARS)))
-    head = min(most, max(0, cfg.get("headChars", HEAD_CHARS)))
-    made = clamped(text, most=most, head=head, most_bytes=cfg.get("maxBytes"))
+    rules = clip_rules(cfg)
+    made = rules.clip(text)
     return {
         "text": made,
         "clipped": made != text,
@@ -137,9 +136,9 @@ def _clamped(i: Given) -> Given:
         "clampedChars": len(made),
         "originalBytes": len(text.encode()),
         "clampedBytes": len(made.encode()),
-        "maxChars": most,
-        "headChars": head,
-        "maxBytes": cfg.get("maxBytes"),
+        "maxChars": rules.most,
+        "headChars": rules.head,
+        "maxBytes": rules.most_bytes,
     }
 
 

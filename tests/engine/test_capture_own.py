@@ -24,6 +24,7 @@ from memtui.engine.capture.run_document import document
 from memtui.engine.capture.trace import CaptureTrace, Message
 from memtui.engine.core.errors import MemtuiError
 from memtui.engine.providers.chat import ChatClient, ChatSettings
+from memtui.engine.recall.recipes.mem_engine.copies import near_duplicate
 from memtui.engine.store.create import create_empty
 from tests.conftest import NOW_MS, tree_hash
 from tests.engine.loopback import Answer, Loopback, Request, chat_answer, loopback
@@ -530,7 +531,7 @@ def test_rules_of_the_engine_and_the_builtin_plugin_agree_with_their_recordings(
         return given.get("text") or "".join(given.get("textParts", ()))
 
     def near(given: Mapping[str, Any]) -> Any:
-        copies, jaccard = m.near_duplicate(given["a"], given["b"], given["threshold"])
+        copies, jaccard = near_duplicate(given["a"], given["b"], given["threshold"])
         return {"duplicate": copies, "jaccard": pytest.approx(jaccard, abs=1e-3)}
 
     ours = {

@@ -9,13 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine import changes
+from memtui.engine import ListQuery, changes
 from memtui.engine.changes.applied_state import AppliedState
 from memtui.engine.changes.applier import Applier
 from memtui.engine.changes.materialize import materialise
 from memtui.engine.core.errors import MemtuiError, RefusedError
 from memtui.engine.engine import Engine
 from memtui.engine.store.open import open_store
+from tests.conftest import NOW_MS
 from tests.engine.curate_world import NO_EMBEDDER, engine_at, rows_of, same_rows, version_of
 from tests.engine.pro_store import row, write_store
 from tests.engine.tables import pro_row, uuid, write_table
@@ -210,11 +211,18 @@ def test_a_foreign_table_is_read_and_never_written(shared: Path, tmp_path: Path)
 
     with tarfile.open(shared / "fixtures" / "stores" / "engine.tar.gz") as tar:
         tar.extractall(tmp_path, filter="data")
-    engine = engine_at(tmp_path / "engine")
+    columns = {"id": "id", "text": "text", "vector": "vector"}
+    engine = Engine(
+        open_store(tmp_path / "engine", columns=columns),
+        now=lambda: NOW_MS,
+        state=tmp_path / "state",
+        writable=True,
+    )
     assert not engine.write_state.writable
-    first = rows_of(tmp_path / "engine").column("id").to_pylist()[0]
+    engine.load_catalog()
+    first = engine.ids(engine.view(ListQuery()))[0]
     with pytest.raises(RefusedError, match="does not write"):
-        changes.apply(engine, changes.plan_edit(engine, [first], {"importance": 1}), confirmed=True)
+        changes.apply(engine, changes.plan_forget(engine, [first], hard=True), confirmed=True)
 
 
 def changed_again(folder: Path) -> tuple[Engine, int]:

@@ -281,5 +281,5 @@ def test_the_configured_scope_policy_reaches_recall(tmp_path: Path) -> None:
     assert trace.asker.scopes == ("personal", "team")
     asked = ask(configured, settings={"scopePolicy": {"defaultScope": "global"}})
     assert asked.returned == ("g1", "t1")
-    small = replace(plain, auto_recall={"contextBudget": {"maxChars": 400}})
+    small = replace(plain, auto_recall={"budget": {"maxChars": 400}})
     assert ask(small, "what is g1", source="auto-recall").config["memEngine"]["budget"]["max_chars"] == 400

@@ -9,10 +9,12 @@ from typing import Any
 from memtui.engine.changes.change_set import COUNTERS, Change, Conflict, Edit
 from memtui.engine.core.memory import Memory
 from memtui.engine.dialects.base import Dialect
+from memtui.engine.dialects.mem_engine import LABEL, TRUST
 from memtui.engine.metadata.categories import TEMPORAL_VERSIONED
 from memtui.engine.metadata.json_patch import REMOVED, JsonMember, dump, members
 from memtui.engine.metadata.json_patch import patch as edited
 from memtui.engine.metadata.read import fact_key
+from memtui.engine.recall.recipes.mem_engine.trust import label_of
 from memtui.engine.store.row_values import same
 
 DURABLE = ("profile", "preferences", "events")
@@ -75,8 +77,10 @@ def _key(key: str) -> Callable[[EditableRow, Any, RowPatch, FieldEdit, Dialect],
 def _importance(
     row: EditableRow, value: float, patch: RowPatch, setting: FieldEdit, dialect: Dialect
 ) -> None:
-    """The plugin's own tool sets the confidence with it."""
+    """The plugin's own tool sets the confidence with it, openclaw-mem-engine's the label."""
     patch.columns[str(dialect.columns.importance)] = value
+    if LABEL in dialect.labels and LABEL not in setting.values:
+        patch.columns[LABEL] = label_of(None, value)
     if not dialect.reads_metadata or "confidence" in setting.values:
         return
     if row.memory.metadata_valid:
@@ -168,6 +172,8 @@ _SETTERS: dict[str, Callable[[EditableRow, Any, RowPatch, FieldEdit, Dialect], N
     "scope": _column("scope"),
     "category": _category,
     "importance": _importance,
+    LABEL: lambda row, value, patch, setting, dialect: patch.columns.__setitem__(LABEL, value),
+    TRUST: lambda row, value, patch, setting, dialect: patch.columns.__setitem__(TRUST, value),
     "agent": lambda row, value, patch, setting, dialect: patch.columns.__setitem__("agentId", value),
     "tier": _tier,
     "confidence": _key("confidence"),

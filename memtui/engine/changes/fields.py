@@ -10,8 +10,10 @@ from datetime import UTC, datetime
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
+from memtui.engine.changes import engine_values
 from memtui.engine.core.errors import UsageError
 from memtui.engine.core.memory import LAYERS, STATES, TIERS
+from memtui.engine.dialects.mem_engine import LABEL, TRUST
 from memtui.engine.metadata.categories import SMART, STORAGE, normalise_category, resolve_input
 
 if TYPE_CHECKING:
@@ -172,6 +174,8 @@ _ALL = (
     Field("scope", (), "global, agent:main, project:atlas, ...", _scope),
     Field("category", ("cat",), ", ".join((*STORAGE, *SMART)), _category),
     Field("importance", ("imp",), "0 to 1", _share),
+    Field(LABEL, ("label",), ", ".join(engine_values.LABELS), engine_values.read_label),
+    Field(TRUST, ("trust",), "trusted, untrusted, quarantined, user, ...", engine_values.read_trust),
     Field("agent", ("agentid",), "the agent that owns it", _agent),
     Field("tier", (), ", ".join(TIERS), _word(TIERS), True),
     Field("confidence", ("conf",), "0 to 1", _share, True),
@@ -186,6 +190,12 @@ _ALL = (
     Field("l2_content", ("l2", "content"), "the full text", _text, True),
 )
 
+_ENGINE = {
+    "category": Field("category", ("cat",), ", ".join(engine_values.CATEGORIES), engine_values.read_category),
+    "scope": Field("scope", (), "global, kornfeld, team/ovens:night, ...", engine_values.read_scope),
+}
+"""Fields of the same name that openclaw-mem-engine reads by rules of its own."""
+
 _BY_NAME = {name: each for each in _ALL for name in (each.name, *each.aliases)}
 
 
@@ -198,8 +208,11 @@ def editable(dialect: Dialect) -> tuple[Field, ...]:
         "category": columns.category is not None,
         "importance": columns.importance is not None,
         "agent": "agentId" in dialect.labels,
+        LABEL: LABEL in dialect.labels,
+        TRUST: TRUST in dialect.labels,
     }
-    return tuple(each for each in _ALL if has.get(each.name, dialect.reads_metadata))
+    own = _ENGINE if dialect.can.row_form == "engine" else {}
+    return tuple(own.get(each.name, each) for each in _ALL if has.get(each.name, dialect.reads_metadata))
 
 
 def parse(given: Mapping[str, Any], dialect: Dialect, now_ms: int) -> dict[str, Any]:
@@ -209,29 +222,27 @@ def parse(given: Mapping[str, Any], dialect: Dialect, now_ms: int) -> dict[str, 
     """
     if not given:
         raise UsageError("Nothing is to be set.", fix="For example: --set importance=0.9.")
-    known = editable(dialect)
+    known = {each.name: each for each in editable(dialect)}
     out: dict[str, Any] = {}
     for name, value in given.items():
         field = _BY_NAME.get(name.strip().lower().replace("-", "_"))
         if field is None:
-            raise UsageError(
-                f"There is no field {name!r}.", fix=_nearest(name, [each.name for each in known])
-            )
-        if field not in known:
+            raise UsageError(f"There is no field {name!r}.", fix=_nearest(name, list(known)))
+        if field.name not in known:
             raise UsageError(
                 f"Memories of {dialect.title} have no {field.name}.",
-                fix=f"They have {', '.join(each.name for each in known)}.",
+                fix=f"They have {', '.join(known)}.",
             )
         if field.name in out:
             raise UsageError(f"{field.name} is set twice.", fix="Give it once.")
-        out[field.name] = field.read(field.name, value, now_ms)
+        out[field.name] = known[field.name].read(field.name, value, now_ms)
     _check_dialect(out, dialect)
     return out
 
 
 def _check_dialect(values: Mapping[str, Any], dialect: Dialect) -> None:
     """What is right in memory-lancedb-pro and wrong in the built-in program's tables."""
-    if dialect.reads_metadata:
+    if dialect.reads_metadata or dialect.can.row_form == "engine":
         return
     category = values.get("category")
     if category and category[1] == "reflection":

@@ -14,7 +14,9 @@ from memtui.engine.changes.reembed_text import text_patch
 from memtui.engine.core.errors import RefusedError, UsageError
 from memtui.engine.core.memory import TIERS
 from memtui.engine.core.text import counted
+from memtui.engine.dialects.mem_engine import LABEL
 from memtui.engine.metadata.patch import FIRST_RELATIONS, append_relation
+from memtui.engine.recall.recipes.mem_engine.trust import label_of
 
 if TYPE_CHECKING:
     from memtui.engine.dialects.base import Dialect
@@ -105,6 +107,8 @@ def _survivor(
     importance = max(each.memory.importance or 0.0 for each in everyone)
     if dialect.columns.importance and importance > (memory.importance or 0.0):
         patch.columns[dialect.columns.importance] = importance
+        if LABEL in dialect.labels:
+            patch.columns[LABEL] = label_of(None, importance)
     if dialect.reads_metadata:
         _take_over(patch, row, others, dialect, losers)
     setting = FieldEdit({} if text is None else {"text": check_text(text)}, planner.now_ms)

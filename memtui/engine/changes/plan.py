@@ -7,13 +7,14 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine.changes import fields
+from memtui.engine.changes import engine_values, fields
 from memtui.engine.changes.change_set import Change, ChangeSet, Conflict
 from memtui.engine.changes.edit_row import EditableRow, FieldEdit, change_of, patch_of
 from memtui.engine.changes.reembed_text import embed, superseding, text_patch, versioned
 from memtui.engine.changes.staging import overlaid
 from memtui.engine.core.errors import UsageError
 from memtui.engine.core.text import counted
+from memtui.engine.dialects.mem_engine import LABEL, TRUST
 from memtui.engine.store.row_values import places
 
 if TYPE_CHECKING:
@@ -253,6 +254,10 @@ def _rules(
         yield "A new version takes the place of the old one, which stays as history."
     if dialect.reads_metadata and "importance" in asked and "confidence" in done - asked:
         yield "The confidence is set with the importance, as the agent's own tool does."
+    if LABEL in done and LABEL not in asked:
+        yield engine_values.LABEL_NOTE
+    if any(engine_values.is_quarantine(str(each.after.get(TRUST) or "")) for each in changes):
+        yield engine_values.QUARANTINE_NOTE
     if "pinned" in asked and "tier" in done - asked:
         yield "A pinned memory is core."
 

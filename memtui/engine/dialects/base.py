@@ -62,10 +62,14 @@ class Capabilities:
     """Whether the table's program compares vectors by distance, so that their length matters."""
     column_map: bool = False
     """Whether a person said which column is which."""
-    row_form: Literal["pro", "memtui", "builtin", ""] = ""
+    row_form: Literal["pro", "memtui", "builtin", "engine", ""] = ""
     """How a new row is laid out; empty where none is made."""
+    clips_texts: bool = False
+    """Whether its program sends head and tail of a long text to be embedded, by the lengths of its configuration."""
     bare_rows: str = ""
     """What its program does with a memory without a vector, where that is harm: none is written then."""
+    native_export: str = ""
+    """The format of its program's own export, whose vectors are the table's."""
     default_recipe: str = "pro/agent"
     """The recipe by which the table's program recalls."""
 

@@ -1,10 +1,10 @@
-"""openclaw-mem-engine: importance labels and trust tiers beside the text; read only."""
+"""openclaw-mem-engine: importance labels and trust tiers beside the text."""
 
 from __future__ import annotations
 
 from memtui.engine.dialects.base import Capabilities, Columns, Dialect
 
-MARKS = ("importance_label", "trust_tier")
+LABEL, TRUST = MARKS = ("importance_label", "trust_tier")
 """Columns that no other program's table has."""
 
 REQUIRED = ("id", "text", "vector", "createdAt", "category", "importance", "scope", *MARKS)
@@ -13,5 +13,13 @@ REQUIRED = ("id", "text", "vector", "createdAt", "category", "importance", "scop
 def mem_engine() -> Dialect:
     """A table that openclaw-mem-engine made."""
     columns = Columns(scope="scope", category="category", importance="importance", timestamp="createdAt")
-    can = Capabilities(visibility="policy", compares_l2=True, default_recipe="mem-engine")
+    can = Capabilities(
+        writable=True,
+        visibility="policy",
+        compares_l2=True,
+        row_form="engine",
+        clips_texts=True,
+        native_export="mem-engine",
+        default_recipe="mem-engine",
+    )
     return Dialect("engine", "openclaw-mem-engine", columns, MARKS, can=can)

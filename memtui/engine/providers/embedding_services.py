@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from memtui.engine.core.errors import EmbeddingError
+from memtui.engine.providers.clip import ClipRules
 from memtui.engine.providers.http import HttpReply, PostError, excerpt, host_of
 
 # Which embedding model to ask, where, and how.
@@ -72,6 +73,8 @@ class EmbeddingSettings:
     """Ask for unit vectors; only Jina knows the field."""
     max_input_chars: int | None = None
     """Longest input in characters; None is the model's default (1,400 for nomic-embed-text, else none)."""
+    clip: ClipRules | None = None
+    """How a long text is clipped before it is sent, as openclaw-mem-engine does; None: it is not."""
     chunking: bool = True
     """Whether a text that is too long becomes the mean of its pieces; else it is cut."""
     timeout_s: float = 10.0

@@ -342,7 +342,7 @@ class OpenAIEmbedder:
 
         One time budget (`timeout_s`) covers every request. Raises EmbeddingError.
         """
-        asked = trim(text)
+        asked = self._clipped(trim(text))
         if not asked:
             raise EmbeddingError("There is no question to embed.", fix="Type a question.")
         with self._lock:
@@ -365,7 +365,7 @@ class OpenAIEmbedder:
         """
         import numpy as np
 
-        passages = [trim(text) for text in texts]
+        passages = [self._clipped(trim(text)) for text in texts]
         if "" in passages:
             where = passages.index("") + 1
             raise EmbeddingError(f"Text {where} of {len(passages)} is empty.", fix="Leave empty texts out.")
@@ -377,6 +377,10 @@ class OpenAIEmbedder:
     def close(self) -> None:
         """Give the connection back; the next request opens a new one."""
         self._client.close()
+
+    def _clipped(self, text: str) -> str:
+        rules = self._settings.clip
+        return text if rules is None else rules.clip(text)
 
     def _many(self, passages: list[str]) -> list[NDArray[np.float32]]:
         settings, limit = self._settings, self._settings.input_limit

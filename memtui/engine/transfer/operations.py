@@ -421,6 +421,7 @@ def import_planner(engine: Engine) -> ImportPlanner:
         work_folder(engine),
         engine.timer,
         model_name(engine),
+        engine.found.settings.get("scopePolicy") if engine.found is not None else None,
     )
 
 

@@ -79,6 +79,8 @@ class Record:
     """The dialect of the table that the row stood in, where it comes from one."""
     row: dict[str, Any] | None = None
     """That row with all its columns but the vector, exactly as stored."""
+    given: dict[str, Any] | None = None
+    """The object of openclaw-mem-engine's own export, exactly as it stands there: its importer reads it so."""
     rest: dict[str, Any] = field(default_factory=dict)
     """Everything that has no place above; plain JSON values, kept whole under one key."""
     vector: NDArray[np.float32] | None = None

@@ -19,6 +19,7 @@ from memtui.engine.capture.trace import (
     Fate,
     Message,
 )
+from memtui.engine.recall.recipes.mem_engine.copies import near_duplicate
 
 DEFAULTS: Mapping[str, Any] = {
     "maxItemsPerTurn": 2,
@@ -39,9 +40,6 @@ DEFAULTS: Mapping[str, Any] = {
 SHORTEST = 12
 
 MOST_PARTS = 16
-
-LONG_ENOUGH = 30
-"""Characters from which one text inside another makes them copies."""
 
 RECENT_TODOS = 64
 
@@ -149,19 +147,6 @@ def strip_injected(text: str) -> str:
     return _INJECTED.sub(" ", text)
 
 
-def near_duplicate(left: str, right: str, threshold: float = 0.92) -> tuple[bool, float]:
-    """(copies?, shared words of all words): the same letters, one inside the other, or so many words shared."""
-    one, other = _plain(left), _plain(right)
-    words, others = set(one.split()), set(other.split())
-    jaccard = len(words & others) / len(words | others) if words | others else 0.0
-    if one and one == other:
-        return True, 1.0
-    short, long = sorted((one, other), key=len)
-    if len(short) >= LONG_ENOUGH and short in long:
-        return True, jaccard
-    return jaccard >= threshold, jaccard
-
-
 def todo_is_stale(created_ms: float, now_ms: float, days: float = 7) -> bool:
     """Older than its time; exactly as old is still fresh, and one without a time never is."""
     return created_ms > 0 and created_ms < now_ms - days * DAY_MS
@@ -170,11 +155,6 @@ def todo_is_stale(created_ms: float, now_ms: float, days: float = 7) -> bool:
 def todo_in_window(created_ms: float, now_ms: float, hours: float = 24) -> bool:
     """Whether a to-do is recent enough to be compared with, the edge included."""
     return created_ms >= now_ms - hours * HOUR_MS
-
-
-def _plain(text: str) -> str:
-    without_tags = re.sub(r"<[^>]*>", " ", text.lower())
-    return " ".join("".join(c if c.isalnum() or c.isspace() else " " for c in without_tags).split())
 
 
 @dataclass(frozen=True, slots=True)

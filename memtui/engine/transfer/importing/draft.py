@@ -19,7 +19,7 @@ from memtui.engine.core.progress import CancelToken, OnProgress, Progress
 from memtui.engine.store.row_values import hash64
 from memtui.engine.transfer.detection import Detected, detect
 from memtui.engine.transfer.importing.embedding_cost import VectorChoice
-from memtui.engine.transfer.importing.existing import fact_hash, plain_hash
+from memtui.engine.transfer.importing.existing import fact_hash, plain_hash, text_hash, text_hash_of
 from memtui.engine.transfer.importing.links import linked_ids
 from memtui.engine.transfer.importing.near_copies import kind_of, words_of
 from memtui.engine.transfer.importing.request import SHORTEST, ImportRequest
@@ -143,6 +143,8 @@ class DraftBuilder:
     ) -> None:
         self._request, self._target, self._choice, self._spool = request, target, choice, spool
         self._now_ms = now_ms
+        self._text_hash = text_hash_of(target.dialect)
+        self._in_scopes = self._text_hash is text_hash
         self._sets: dict[tuple[ConversionNote, ...], int] = {}
         self._scopes: dict[str | None, int] = {}
         self.draft = ImportDraft()
@@ -232,6 +234,8 @@ class DraftBuilder:
         values["id"] = row_id
         if vector is not None:
             flags |= HAS_VECTOR
+        elif self._request.without_embedding:
+            self._target.mark_bare(values)
         text, scope = record.text, values.get("scope")
         draft = self.draft
         draft.ids.append(hash64(row_id))
@@ -244,7 +248,7 @@ class DraftBuilder:
             scope_hash, plain = self._scope_hash(scope), plain_hash(text)
             draft.scopes.append(scope_hash)
             draft.plain.append(plain)
-            draft.texts.append(plain ^ scope_hash)
+            draft.texts.append(plain ^ scope_hash if self._in_scopes else self._text_hash(text, scope))
             draft.facts.append(fact_hash(values.get("metadata") or "", scope))
             draft.kinds.append(kind_of(text))
             draft.words.append(words_of(text) ^ scope_hash)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memtui.engine.catalog.select import positions_of
+from memtui.engine.recall.recipes.mem_engine.copies import plain_words
 from memtui.engine.store.row_values import hash64
 from memtui.engine.transfer.importing.near_copies import VectorChunk, block, kind_of
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from memtui.engine.catalog.catalog import Catalog
+    from memtui.engine.dialects.base import Dialect
     from memtui.engine.store.table import Store
 
 
@@ -42,6 +44,17 @@ def plain_hash(text: str) -> int:
 def text_hash(text: str, scope: str | None) -> int:
     """`plain_hash` within one scope."""
     return plain_hash(text) ^ hash64(scope or "")
+
+
+def copy_hash(text: str, scope: str | None) -> int:
+    """Equal for texts that openclaw-mem-engine's importer takes for copies, in any scope; 0 where it compares none."""
+    words = plain_words(text)
+    return (hash64(words) or 1) if words else 0
+
+
+def text_hash_of(dialect: Dialect) -> Callable[[str, str | None], int]:
+    """How the texts of a table of `dialect` are compared; a hash of 0 belongs to a text that is compared with none."""
+    return copy_hash if dialect.can.row_form == "engine" else text_hash
 
 
 def fact_hash(metadata: str, scope: str | None) -> int:
@@ -111,7 +124,8 @@ class ExistingMemories:
 
     def text_hashes(self) -> tuple[Hashes, Places]:
         """(hashes ascending, place of each) of every text in its scope."""
-        return self._hashes(self._store.dialect.columns.text, text_hash)
+        dialect = self._store.dialect
+        return self._hashes(dialect.columns.text, text_hash_of(dialect))
 
     def fact_hashes(self) -> tuple[Hashes, Places]:
         """The same of every fact that is spoken about now."""

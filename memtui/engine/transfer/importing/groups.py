@@ -70,8 +70,14 @@ def gather(
     present: ExistingMemories,
     rules: ImportRules,
     texts_of: Callable[[Sequence[int]], list[str]],
+    *,
+    one_by_one: bool = False,
 ) -> RecordEvidence:
-    """Everything but near copies, which need vectors. `texts_of` gives the texts of some records."""
+    """Everything but near copies, which need vectors. `texts_of` gives the texts of some records.
+
+    `one_by_one`: a record counts as there for those after it only where it is taken itself, and an id names one memory
+    of the whole table, as openclaw-mem-engine's importer goes through a file.
+    """
     from memtui.engine.transfer.importing.existing import lookup
 
     n = len(draft)
@@ -107,11 +113,30 @@ def gather(
         if present.rows:
             found.exact = lookup(*present.text_hashes(), texts)
         found.repeated = first_of(texts)
+    if one_by_one:
+        _go_through(found, hashes, texts, rules)
     if facts.any() and present.rows:
         facts_at = np.where(facts != 0, lookup(*present.fact_hashes(), facts), NONE)
         equal = (facts_at >= 0) & _equal_texts(plain, facts_at, present)
         found.fact = np.where(equal, NONE, facts_at)
     return found
+
+
+def _go_through(found: RecordEvidence, ids: Places, texts: Places, rules: ImportRules) -> None:
+    """Let only records that are taken stand in the way of later ones."""
+    taken_ids, taken_texts = dict[int, int](), dict[int, int]()
+    found.twice, found.repeated = (np.full(len(ids), NONE, dtype=np.int64) for _ in range(2))
+    found.twice_text[:] = found.apart[:] = False
+    for n, (name, text) in enumerate(zip(ids.tolist(), texts.tolist(), strict=True)):
+        if found.same_id[n] >= 0 or found.exact[n] >= 0:
+            continue
+        found.twice[n] = taken_ids.get(name, NONE)
+        if text and rules.has("exact"):
+            found.repeated[n] = taken_texts.get(text, NONE)
+        if found.twice[n] < 0 and found.repeated[n] < 0:
+            taken_ids[name] = taken_texts[text] = n
+        elif found.twice[n] >= 0:
+            found.twice_text[n] = texts[found.twice[n]] == text
 
 
 def _worked_out(

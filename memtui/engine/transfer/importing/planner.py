@@ -13,6 +13,7 @@ from memtui.engine.core.progress import CancelToken, OnProgress, Progress
 from memtui.engine.core.text import counted
 from memtui.engine.providers.embedder import NoEmbedder
 from memtui.engine.providers.held_embedder import HeldEmbedder
+from memtui.engine.recall.recipes.mem_engine.scope_rules import configured_rules
 from memtui.engine.store import far_vectors
 from memtui.engine.transfer.importing.bulk_read import read_in_bulk
 from memtui.engine.transfer.importing.draft import (
@@ -60,6 +61,8 @@ class ImportPlanner:
     timer: Callable[[], float]
     model: str | None = None
     """The model of the store's vectors, where that is known."""
+    scope_policy: object = None
+    """`scopePolicy` as it stands in openclaw-mem-engine's configuration."""
 
 
 def make_plan(
@@ -77,7 +80,9 @@ def make_plan(
         raise UsageError(f"{store.name} has no vectors.", fix="Import into a store with a vector column.")
     sources = detect_all(request)
     source = sources[0].format
-    rules = ImportRules.of(source, request.rules_off, near=request.near)
+    rules = ImportRules.of(
+        source, request.rules_off, near=request.near, copies=dialect.can.row_form != "engine"
+    )
     scoping = Scoping(request.scopes, request.default_scope, asked=request.scope is not None)
     origin = {"from": source.name, "file": sources[0].path.name}
     target = RowBuilder(
@@ -88,8 +93,11 @@ def make_plan(
         origin=origin,
         agent=request.agent or "main",
         keep_bare=source.bare_scopes,
+        typed=request.typed,
+        policy=configured_rules(shop.scope_policy),
     )
-    choice = VectorChoice(store.dims, shop.model, request.vectors, own=source.own)
+    native = source.name == dialect.can.native_export
+    choice = VectorChoice(store.dims, shop.model, request.vectors, own=source.own or native)
     folder = Path(tempfile.mkdtemp(prefix="memtui-import-"))
     try:
         spool_path = folder / "rows.arrow"
@@ -111,7 +119,8 @@ def make_plan(
         def texts_of(numbers: Sequence[int]) -> list[str]:
             return [row[dialect.columns.text] for row in spool.rows(numbers, [dialect.columns.text])]
 
-        evidence = gather(draft, _ids(spool, dialect.columns.id), present, rules, texts_of)
+        ids = _ids(spool, dialect.columns.id)
+        evidence = gather(draft, ids, present, rules, texts_of, one_by_one=target.names_are_global)
         plan = ImportPlan(
             request=request,
             sources=tuple(sources),

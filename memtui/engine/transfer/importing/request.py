@@ -61,11 +61,14 @@ class ImportRules:
     shortest: int = SHORTEST
 
     @classmethod
-    def of(cls, source: Format, off: Iterable[str] = (), *, near: float = NEAR) -> ImportRules:
+    def of(
+        cls, source: Format, off: Iterable[str] = (), *, near: float = NEAR, copies: bool = True
+    ) -> ImportRules:
         """The rules for a format, without those in `off`; UsageError for a name that is no rule.
 
         Rows that stood in a store were judged there: nothing in them is too short or noise. A whole-row
-        export is taken as it is.
+        export is taken as it is. `copies` is False where the table's own importer looks for no near copies in what
+        stood in a store.
         """
         switched = set(off)
         wrong = sorted(switched - set(SWITCHABLE))
@@ -79,7 +82,7 @@ class ImportRules:
         if source.own:
             usual = frozenset()
         elif source.stored:
-            usual = frozenset(("exact", "near", "secret"))
+            usual = frozenset(("exact", "near", "secret") if copies else ("exact", "secret"))
         return cls(usual - switched, near)
 
     def has(self, rule: Switchable) -> bool:
@@ -123,6 +126,8 @@ class ImportRequest:
     conflicts: Resolution = "keep"
     choices: Mapping[int, Resolution] = field(default_factory=dict)
     left_out: frozenset[int] = frozenset()
+    typed: bool = False
+    """The memories were typed in one by one: they are the user's own, no other program's."""
     mask_secrets: bool = False
     """Take memories with secrets, the secrets masked."""
     prose: bool = False

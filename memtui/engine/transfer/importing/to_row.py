@@ -13,6 +13,9 @@ from memtui.engine.access import GLOBAL
 from memtui.engine.core.errors import UsageError
 from memtui.engine.dialects.base import Dialect
 from memtui.engine.metadata.read import DEFAULT_IMPORTANCE, SECONDS_BELOW, normalise, parse_object
+from memtui.engine.recall.recipes.mem_engine.scope_rules import ScopeRules
+from memtui.engine.transfer.importing.engine_row import EngineRows, mark_not_embedded
+from memtui.engine.transfer.importing.no_place import without_place
 from memtui.engine.transfer.readers.lancedb import BUILTIN_SCOPE
 from memtui.engine.transfer.record import ConversionNote, Record
 from memtui.engine.transfer.scope_mapping import Scoping
@@ -46,7 +49,8 @@ class BuiltRow:
 class RowBuilder:
     """Makes rows for one table. `columns` are its column names, `origin` says where the memories come from.
 
-    `keep_bare` leaves scopes that are one bare word as they are.
+    `keep_bare` leaves scopes that are one bare word as they are. `typed`: the memories were typed in one by one.
+    `policy` is openclaw-mem-engine's for scopes, where the table is one of its.
     """
 
     def __init__(
@@ -59,16 +63,19 @@ class RowBuilder:
         origin: Mapping[str, Any],
         agent: str = "main",
         keep_bare: bool = False,
+        typed: bool = False,
+        policy: ScopeRules | None = None,
     ) -> None:
         makers: dict[str, Callable[[Record, list[ConversionNote]], dict[str, Any]]] = {
             "pro": self._pro,
             "memtui": self._own,
             "builtin": self._builtin,
+            "engine": self._engine,
         }
         if dialect.can.row_form not in makers:
             raise UsageError(
                 f"memtui does not write tables of {dialect.title}.",
-                fix="Import into a store of memory-lancedb-pro, of the built-in plugin, or of memtui.",
+                fix="Import into a store of an OpenClaw plugin, or of memtui.",
             )
         self.dialect = dialect
         self.scoping = scoping
@@ -79,6 +86,7 @@ class RowBuilder:
         self._origin = dict(origin)
         self._agent = agent
         self._keep_bare = keep_bare
+        self._engine_rows = EngineRows(scoping, policy or ScopeRules(), now_ms, typed=typed)
 
     def row(self, record: Record) -> BuiltRow:
         """The row of a record; the id is the record's own, empty when it has none that this table can hold."""
@@ -95,7 +103,17 @@ class RowBuilder:
 
     def may_keep(self, row_id: str) -> bool:
         """Whether the table's program can handle a row of this id."""
-        return self.dialect.can.row_form != "builtin" or UUID.fullmatch(row_id) is not None
+        return self.dialect.can.row_form not in ("builtin", "engine") or UUID.fullmatch(row_id) is not None
+
+    @property
+    def names_are_global(self) -> bool:
+        """Whether an id names one memory of the table, whatever its scope."""
+        return self.dialect.can.row_form == "engine"
+
+    def mark_bare(self, values: dict[str, Any]) -> None:
+        """Note in a row that zeros stand in for its vector, where the table's program notes that."""
+        if self.dialect.can.row_form == "engine":
+            mark_not_embedded(values)
 
     # ------------------------------------------------------------------ memory-lancedb-pro and memtui
 
@@ -205,6 +223,14 @@ class RowBuilder:
             else dumps({**values, **moved})
         )
 
+    # ------------------------------------------------------------------ openclaw-mem-engine
+
+    def _engine(self, record: Record, notes: list[ConversionNote]) -> dict[str, Any]:
+        if self._is_whole(record):
+            return self._verbatim(record)
+        values = self._engine_rows.values(record, notes)
+        return {name: values.get(name) for name in (*values, *self._columns)}
+
     # ------------------------------------------------------------------ built-in memory-lancedb
 
     def _builtin(self, record: Record, notes: list[ConversionNote]) -> dict[str, Any]:
@@ -249,26 +275,8 @@ class RowBuilder:
             notes.append(
                 ConversionNote("scope", "a scope inside one agent's memories: this table has none, lost")
             )
-        notes.extend(self._dropped(record))
+        notes.extend(without_place(record, "the built-in", (BUILTIN_SCOPE, "agentId")))
         return values
-
-    def _dropped(self, record: Record) -> list[ConversionNote]:
-        """What a table without metadata cannot hold."""
-        there: dict[str, object] = {
-            "metadata": record.metadata not in (None, "", "{}"),
-            "tags": record.tags,
-            "links": record.links,
-            "state": record.state not in (None, "confirmed"),
-            "tier": record.tier,
-            "validity": record.valid_until_ms or record.invalidated_ms,
-            "rest": record.rest.keys() - {BUILTIN_SCOPE, "agentId"},
-            "foreign id": record.foreign_id if record.id is None else None,
-        }
-        return [
-            ConversionNote(name, "the built-in table has no place for it: lost")
-            for name, value in there.items()
-            if value
-        ]
 
     # ------------------------------------------------------------------ fields
 

@@ -62,6 +62,7 @@ def _record(item: Value, options: ReadOptions) -> Record | Rejected:
     put_word(record, "scope", row.get("scope"))
     put_importance(record, row.get("importance"))
     put_time(record, "timestamp_ms", row.get("createdAt"), options.now_ms)
+    record.given = {key: row[key] for key in _KNOWN - {"text", "vector"} if key in row}
     record.trust = word(row.get("trust_tier"))
     if label := word(row.get("importance_label")):
         record.rest["importance_label"] = label

@@ -41,9 +41,7 @@ KNOBS = (
     _engine("autoRecall.quotas.unknownMax", "hook.quotas.unknown_max", "most without a tier", 0, 5),
     _engine("budget.maxChars", "budget.max_chars", "characters of the block for the prompt", 300, 12_000, 50),
     _engine("budget.minRecentSlots", "budget.min_recent_slots", "recent memories that always stay", 0, 5),
-    _engine(
-        "todoGuardrails.todoStaleTtlDays", "todo_days", "days after which a to-do counts as stale", 1, 90
-    ),
+    _engine("autoCapture.todoStaleTtlDays", "todo_days", "days after which a to-do counts as stale", 1, 90),
 )
 
 

@@ -87,7 +87,7 @@ Overflow = Literal["truncate_oldest", "truncate_tail"]
 
 @dataclass(frozen=True, slots=True)
 class BudgetRules:
-    """The `contextBudget` block as resolved."""
+    """The `budget` block as resolved."""
 
     enabled: bool = True
     max_chars: int = 1800

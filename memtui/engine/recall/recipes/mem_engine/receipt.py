@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from memtui.engine.recall.recipes.mem_engine import scope_rules
+from memtui.engine.recall.recipes.mem_engine.raw_values import switch, whole
 from memtui.engine.recall.recipes.mem_engine.selection import REASONS
 from memtui.engine.recall.recipes.mem_engine.trust import TIER_OF
 
@@ -36,12 +37,10 @@ class ReceiptRules:
 
 def receipt_rules(block: Mapping[str, Any]) -> ReceiptRules:
     """Resolve a `receipts` block: items from 1 to 10."""
-    items = block.get("maxItems", USUAL_ITEMS)
-    known = isinstance(items, int | float) and not isinstance(items, bool) and math.isfinite(items)
     return ReceiptRules(
-        enabled=block.get("enabled", True) is not False,
+        enabled=switch(block, "enabled"),
         verbosity="high" if block.get("verbosity") == "high" else "low",
-        max_items=min(MOST_ITEMS, max(1, math.floor(items))) if known else USUAL_ITEMS,
+        max_items=whole(block, "maxItems", USUAL_ITEMS, 1, MOST_ITEMS),
     )
 
 

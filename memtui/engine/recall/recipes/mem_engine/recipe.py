@@ -19,7 +19,7 @@ from memtui.engine.recall.recipes.mem_engine import prompt_block, receipt, scope
 from memtui.engine.recall.recipes.mem_engine.knobs import KNOBS, idle
 from memtui.engine.recall.recipes.mem_engine.prompt_block import BlockItem, PackedBlock, pack
 from memtui.engine.recall.recipes.mem_engine.scope_rules import Scope
-from memtui.engine.recall.recipes.mem_engine.searches import TierLanes, TierRow, clamped, tier_lanes
+from memtui.engine.recall.recipes.mem_engine.searches import TierLanes, TierRow, tier_lanes
 from memtui.engine.recall.recipes.mem_engine.selection import TierSelection
 from memtui.engine.recall.recipes.mem_engine.settings import (
     BLOCK,
@@ -30,6 +30,7 @@ from memtui.engine.recall.recipes.mem_engine.settings import (
     hook_limit,
     lane_limit,
     resolve_engine,
+    unread_keys,
 )
 from memtui.engine.recall.recipes.mem_engine.stages import (
     StageAccount,
@@ -166,13 +167,23 @@ def run(
     50 and a vector that does not fit, ConfigError for a setting.
     """
     asked = replace(request, config=_config(request, context))
-    return replace(_Engine(asked, outside, context.now_ms, on_stage, cancel).trace(), request=request)
+    engine = _Engine(asked, outside, context.now_ms, on_stage, cancel)
+    engine.findings += _unread(context)
+    return replace(engine.trace(), request=request)
 
 
 def _config(request: RecallRequest, context: RecallContext) -> Mapping[str, Any] | None:
     """What was asked for over what the store's own plugin is configured with; another plugin's keys are not read."""
-    own = context.store.dialect.can.default_recipe == NAME
-    return configured(request.config, context.auto_recall) if own else request.config
+    return configured(request.config, context.auto_recall) if _is_own(context) else request.config
+
+
+def _is_own(context: RecallContext) -> bool:
+    return context.store.dialect.can.default_recipe == NAME
+
+
+def _unread(context: RecallContext) -> tuple[str, ...]:
+    """What the plugin's configuration says in vain."""
+    return unread_keys(context.auto_recall) if _is_own(context) else ()
 
 
 def prompt_gate(request: RecallRequest, context: RecallContext) -> str:
@@ -187,7 +198,7 @@ def prompt_gate(request: RecallRequest, context: RecallContext) -> str:
 def resolve(request: RecallRequest, context: RecallContext) -> Resolved:
     """The settings as the program clamps them, and findings. ConfigError for one that does not exist."""
     rules, findings = resolve_engine(_config(request, context))
-    return {BLOCK: rules.as_block()}, findings
+    return {BLOCK: rules.as_block()}, (*findings, *_unread(context))
 
 
 def _asker(request: RecallRequest, context: RecallContext) -> tuple[RecallRequest, Asker]:
@@ -385,7 +396,7 @@ class _Engine:
         if self.request.lanes is not None:
             self.provider_down = "vector" not in self.request.lanes
             return None
-        asked = replace(self.request, query=clamped(self.request.query))
+        asked = replace(self.request, query=self.settings.clip.clip(self.request.query))
         if asked.query != self.request.query:
             self.warnings.append(
                 f"only the first and last of the question are embedded: {len(asked.query):,} characters"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from memtui.engine.core.javascript import trim
+from memtui.engine.recall.recipes.mem_engine.raw_values import switch, whole
 from memtui.engine.store.sql import literal
 
 GLOBAL = "global"
@@ -67,23 +68,28 @@ class Scope:
 
 def rules_from(block: Mapping[str, Any]) -> ScopeRules:
     """Resolve a `scopePolicy` block as the program does: names cleaned, doubles and the default left out."""
-    length = block.get("maxScopeLength", USUAL)
-    longest = USUAL if isinstance(length, bool) or not isinstance(length, int | float) else int(length)
-    longest = min(LONGEST, max(SHORTEST, longest))
-    default = _cleaned(str(block.get("defaultScope") or ""), longest) or GLOBAL
+    longest = whole(block, "maxScopeLength", USUAL, SHORTEST, LONGEST)
+    default = cleaned(str(block.get("defaultScope") or ""), longest) or GLOBAL
     given = block.get("fallbackScopes")
-    names = [_cleaned(str(name), longest) for name in given] if isinstance(given, Sequence) else []
+    names = [cleaned(str(name), longest) for name in given] if isinstance(given, Sequence) else []
     fallbacks = [name for name in dict.fromkeys(names) if name and name != default]
     mode = block.get("validationMode")
     return ScopeRules(
-        enabled=block.get("enabled", True) is not False,
+        enabled=switch(block, "enabled"),
         default_scope=default,
         fallback_scopes=tuple(fallbacks[:MOST_FALLBACKS]),
-        fallback_marker=block.get("fallbackMarker", True) is not False,
-        skip_fallback_on_invalid=block.get("skipFallbackOnInvalidScope", True) is not False,
+        fallback_marker=switch(block, "fallbackMarker"),
+        skip_fallback_on_invalid=switch(block, "skipFallbackOnInvalidScope"),
         validation_mode=mode if mode in ("normalize", "none") else "strict",
         max_length=longest,
     )
+
+
+def configured_rules(given: object) -> ScopeRules:
+    """The rules of a `scopePolicy` as it stands in a configuration: a block, or a switch."""
+    if isinstance(given, Mapping):
+        return rules_from(given)
+    return ScopeRules(enabled=given is not False)
 
 
 def normalised(raw: str, rules: ScopeRules) -> Scope:
@@ -100,11 +106,12 @@ def normalised(raw: str, rules: ScopeRules) -> Scope:
         if _VALID.fullmatch(lower) and len(lower) <= rules.max_length:
             return Scope(lower, normalized=lower != trimmed)
         return Scope(rules.default_scope, invalid=True, normalized=rules.default_scope != trimmed)
-    name = _cleaned(trimmed, rules.max_length)
+    name = cleaned(trimmed, rules.max_length)
     return Scope(name, normalized=name != trimmed) if name else Scope(rules.default_scope, invalid=True)
 
 
-def _cleaned(raw: str, longest: int) -> str:
+def cleaned(raw: str, longest: int) -> str:
+    """`raw` with every part that no scope may have made a hyphen, cut to `longest`; may be empty."""
     lower = _SPACES.sub("-", trim(raw).lower())
     return _HYPHENS.sub("-", _ILLEGAL.sub("-", lower)).strip(_EDGES)[:longest]
 

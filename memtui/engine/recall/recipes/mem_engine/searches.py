@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.core.errors import MemtuiError
+from memtui.engine.dialects.mem_engine import LABEL, TRUST
 from memtui.engine.recall.candidates import Floats, Hit
 from memtui.engine.recall.io_cache import IoCache
 from memtui.engine.recall.recipes.mem_engine import trust as labels
@@ -19,46 +20,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from memtui.engine.dialects.base import Dialect
-
-
-# What is embedded of a text that is too long: its head and its tail. Source: spec A15.
-
-MOST_CHARS, HEAD_CHARS = 6_000, 500
-
-GAP = "\n...\n"
-
-
-def clamped(
-    text: str, *, most: int = MOST_CHARS, head: int = HEAD_CHARS, most_bytes: int | None = None
-) -> str:
-    """`text`, or its head and tail with a mark between them; `most` is of characters, 200 to 200,000."""
-    most = min(200_000, max(200, most))
-    head = min(most, max(0, head))
-    if len(text) > most:
-        tail = most - head - len(GAP) if head else most
-        text = text[-tail:] if not head else text[:head] + GAP + text[-tail:] if tail > 0 else text[:head]
-    if most_bytes is None or len(text.encode()) <= most_bytes:
-        return text
-    before, mark, after = text.partition(GAP)
-    if not mark:
-        return _last_bytes(text, most_bytes)
-    before = _first_bytes(before, most_bytes - len(GAP))
-    room = most_bytes - len(GAP) - len(before.encode())
-    return before + GAP + _last_bytes(after, room) if room > 0 else _first_bytes(before, most_bytes)
-
-
-def _first_bytes(text: str, most: int) -> str:
-    """The longest beginning of whole characters."""
-    return text.encode()[: max(0, most)].decode(errors="ignore")
-
-
-def _last_bytes(text: str, most: int) -> str:
-    """The longest end of whole characters."""
-    data = text.encode()
-    return data[max(0, len(data) - max(0, most)) :].decode(errors="ignore")
-
-
-LABEL, TRUST = "importance_label", "trust_tier"
 
 
 @dataclass(frozen=True, slots=True)

@@ -181,11 +181,17 @@ def importance(value: Any) -> float | None:
     return None if math.isnan(n) else min(1.0, max(0.0, n))
 
 
+def label_word(written: str | None) -> str | None:
+    """The label that a word means, under its aliases; None for every other word."""
+    word = _LABELS_JOINTS.sub("_", trim(written or "").lower())
+    word = _ALIASES.get(word, word)
+    return word if word in TIER_OF else None
+
+
 def label_of(label: str | None, score: float | None) -> str:
     """The label as written, under its aliases; where it says nothing, that of the score."""
-    word = _LABELS_JOINTS.sub("_", trim(label or "").lower())
-    word = _ALIASES.get(word, word)
-    if word in TIER_OF:
+    word = label_word(label)
+    if word is not None:
         return word
     if score is None:
         return LABELS_UNKNOWN
