@@ -12,7 +12,9 @@ CATEGORIES = ("preference", "fact", "decision", "entity", "todo", "other")
 
 LABELS = (trust.MUST, trust.NICE, trust.IGNORE, trust.LABELS_UNKNOWN)
 
-QUARANTINE_NOTE = "The plugin's own recall still returns a quarantined memory: only the packer of its sidecar leaves it out."
+QUARANTINE_NOTE = (
+    "The plugin's own recall still returns a quarantined memory; only its sidecar's packer leaves it out."
+)
 
 LABEL_NOTE = "The importance label follows the number, as the plugin's own writer does."
 
