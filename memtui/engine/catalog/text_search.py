@@ -125,7 +125,8 @@ _WORD = re.compile(r"\w+")
 
 
 def index_tokens(pin: Snapshot, text: str, *, agent: bool = False) -> tuple[str, ...]:
-    """The tokens of `text` in order, by the index's own tokenizer; without an index by the engine's default.
+    """The tokens of `text` in order, by the index's own tokenizer; without an index, or where its dictionary is not
+    here, by the engine's default.
 
     Letters are composed first. With `agent` as the engine of the table's own program makes them, of the letters as
     they are stored.
@@ -134,9 +135,8 @@ def index_tokens(pin: Snapshot, text: str, *, agent: bool = False) -> tuple[str,
         return pin.agent_words.tokens(text)
     if not agent:
         text = composed(text)
-    if pin.fts.exists:
-        with explained(pin.where):
-            return tuple(token.text for token in pin.table.tokenize(text, column=pin.dialect.columns.text))
+    if pin.fts.exists and not pin.unsplit:
+        return pin.split(text)
     from memtui.engine.store.lancedb_import import import_lancedb
 
     return tuple(token.text for token in import_lancedb().tokenize(text))
@@ -157,7 +157,7 @@ def in_index(pin: Snapshot, token_text: str, row_id: int) -> bool | None:
 
     Rows that are not folded into the index yet are found all the same, by reading them, with other statistics.
     """
-    if not pin.fts.exists:
+    if not pin.fts.exists or pin.unsplit:
         return None
     if not pin.fts.unindexed_rows:
         return True

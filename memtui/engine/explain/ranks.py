@@ -15,6 +15,7 @@ from memtui.engine.catalog.metadata_columns import read_metadata
 from memtui.engine.catalog.select import in_scopes, positions_of
 from memtui.engine.catalog.similar import VectorBlock, VectorColumn
 from memtui.engine.catalog.text_search import in_index, index_tokens, words_by_token
+from memtui.engine.core.errors import MemtuiError
 from memtui.engine.explain.sentences import SHARES_NONE
 from memtui.engine.recall.lanes import logistic
 from memtui.engine.recall.store_search import scope_filter
@@ -187,9 +188,12 @@ class StoreRanking:
                 None, 0, 0, None, None, asked, shared, None, "the question has no word that counts"
             )
         where = scope_filter(self.pin.dialect, scopes)
-        row_ids, raw = self._found(question, where, agent, alike)
-        if where is not None and not (row_ids == row_id).any():
-            row_ids, raw = self._found(question, None, agent, alike)
+        try:
+            row_ids, raw = self._found(question, where, agent, alike)
+            if where is not None and not (row_ids == row_id).any():
+                row_ids, raw = self._found(question, None, agent, alike)
+        except MemtuiError as error:  # the recall goes on without it, and so does the answer why
+            return WordRank(None, 0, 0, None, None, asked, shared, None, error.message.rstrip("."))
         at = np.flatnonzero(row_ids == row_id)
         if not at.size:
             why = SHARES_NONE if not shared else "the index does not find it"

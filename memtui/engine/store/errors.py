@@ -25,6 +25,13 @@ _CUT = {"file size is too small": "cut short", "Invalid range 0..0": "empty"}
 
 _ERRORS = (ValueError, RuntimeError, OSError, NotImplementedError)
 
+_NO_DICTIONARY = re.compile(r"Invalid directory path: (.+?)(?: for full text search index.*)?$", re.DOTALL)
+
+_NO_TOKENIZER = re.compile(
+    r"(?:Failed to build tokenizer: |unknown base tokenizer )(.+?)(?: for full text search index.*)?$",
+    re.DOTALL,
+)
+
 _PANICS = ("RustPanic", "PanicException")
 """What the engine's own faults are called in Python; the second is not even an Exception."""
 
@@ -80,6 +87,12 @@ def explain(error: BaseException, where: str, newest: str = "") -> MemtuiError:
         )
     if "://" in where and "Not found" in text:
         refuse_page_at(where)
+    if why := _unsplit(text):
+        return MemtuiError(
+            f"The full-text index of {where} cannot be searched here: {why}.",
+            fix="Put the dictionary there, or make the index anew: memtui doctor --fix D5.",
+            details=text,
+        )
     if "_indices/" in text and "Not found" in text:
         return DamagedStoreError(
             f"The files of the full-text index of {where} are missing.",
@@ -99,6 +112,14 @@ def explain(error: BaseException, where: str, newest: str = "") -> MemtuiError:
             details=text,
         )
     return MemtuiError(f"{where} could not be read: {_first_line(text)}.", details=text)
+
+
+def _unsplit(text: str) -> str:
+    """Why the index cannot split a question into words; empty where that is not what failed."""
+    if found := _NO_DICTIONARY.search(text):
+        return f"it splits words by a dictionary that is not at {found[1]}"
+    found = _NO_TOKENIZER.search(text)
+    return f"what it splits words by cannot be had ({found[1]})" if found else ""
 
 
 def need_version_number(version: int | None) -> None:

@@ -441,11 +441,11 @@ class Snapshot:
 
     @cached_property
     def _splitter(self) -> WordSplitter | None:
-        from memtui.engine.store.word_matrix import splitter
+        from memtui.engine.store.word_matrix import PLAIN, splitter
 
         if not self._few_words or not self.fts.exists or not self.fts.readable:
             return None
-        return splitter(self.fts.details or {})
+        return splitter({"base_tokenizer": PLAIN} if self.unsplit else self.fts.details or {})
 
     @property
     def _few_words(self) -> bool:
@@ -496,6 +496,22 @@ class Snapshot:
                 query = query.where(condition, prefilter=True)
             query = query.select([*columns, "_score"]).with_row_id(with_row_id)
             return query.limit(k).to_arrow()
+
+    def split(self, text: str) -> tuple[str, ...]:
+        """The words that the full-text index makes of `text`, in order; MemtuiError where it cannot split any."""
+        with explained(self.where):
+            return tuple(token.text for token in self.table.tokenize(text, column=self.dialect.columns.text))
+
+    @cached_property
+    def unsplit(self) -> str:
+        """Why the full-text index cannot split a text here; empty where it can, and where there is no index."""
+        if not self.fts.exists:
+            return ""
+        try:
+            self.split("a")
+        except MemtuiError as error:
+            return error.message
+        return ""
 
     @cached_property
     def agent_words(self) -> WordIndex | str:

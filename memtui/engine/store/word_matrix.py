@@ -30,6 +30,9 @@ MOST_ROWS = 20_000
 SPLIT = ("simple", "whitespace", "icu", "icu/split")
 """Tokenizers that need no files."""
 
+PLAIN = "simple"
+"""Splits at what is neither letter nor digit: stands in for a tokenizer whose dictionary is not here."""
+
 BETWEEN = "zqxwvzq"
 """A word that stands in no text, between two texts: a call for each text takes seventy times as long."""
 

@@ -44,7 +44,9 @@ def _missing(patient: Patient) -> Seen | None:
         return None
     words = [index for index in _on_text(patient) if index.is_text]
     if any(index.details is not None for index in words):
-        return None
+        assert patient.store is not None
+        why = patient.store.pin().unsplit
+        return Seen(why.rstrip("."), 1) if why else None
     if words:
         return Seen("the table lists a full-text index whose files are missing", 1)
     if _on_text(patient) or _rolled_back(patient) is not None:

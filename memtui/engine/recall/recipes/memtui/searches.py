@@ -119,6 +119,8 @@ def by_words(search: MemtuiSearch, question: str) -> Lane:
             "the index keeps runs of Chinese or Japanese whole: pairs of letters were looked for in the texts"
         )
         return replace(lane, warning=told)
+    if why := search.outside.pin.unsplit:
+        return replace(lane, warning=f"{why.rstrip('.')}: words were looked for in the texts instead")
     return lane if indexed else replace(lane, warning="no full-text index: words were searched row by row")
 
 
