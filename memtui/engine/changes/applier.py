@@ -302,10 +302,7 @@ def _settled(
         alone = done.after == done.before + 1
         warnings += _verified(material, writer, done.rows if alone else None)
     journal.applied(done.entry, version, **bookkeeping(change_set.undoes, journal))
-    try:
-        hold.check()
-    except LockLostError as lost:
-        warnings.append(f"{lost.message} The change is there all the same.")
+    warnings += lock_kept(hold)
     return Outcome(
         done.entry,
         change_set.action,
@@ -316,6 +313,15 @@ def _settled(
         version_before=done.before,
         version_after=version,
     )
+
+
+def lock_kept(hold: LockHold) -> tuple[str, ...]:
+    """What to say of a lock that was lost while the rows were written: they are there, so nothing is raised."""
+    try:
+        hold.check()
+    except LockLostError as lost:
+        return (f"{lost.message} The change is there all the same.",)
+    return ()
 
 
 def bookkeeping(undoes: int | None, journal: Journal) -> dict[str, int]:

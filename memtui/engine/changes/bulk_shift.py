@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from memtui.engine.changes.applied_state import AppliedState
-from memtui.engine.changes.applier import Applier, ConflictError, bookkeeping, committed
+from memtui.engine.changes.applier import Applier, ConflictError, bookkeeping, committed, lock_kept
 from memtui.engine.changes.change_set import Change, ChangeSet, Conflict, FieldConflict, Outcome
 from memtui.engine.changes.journal import RowImages
 from memtui.engine.core.errors import MemtuiError, RefusedError
@@ -348,10 +348,10 @@ def apply_bulk(change_set: ChangeSet, applier: Applier, *, confirmed: bool) -> O
         elif after == before + 1:
             _count(writer, rows + (len(shift) if shift.op == "add" else -len(shift)))
         journal.applied(entry, after, **bookkeeping(change_set.undoes, journal))
-        hold.check()
+        lost = lock_kept(hold)
         writer.fold_words(single=True)
     journal.tidy()
-    warnings = (*change_set.warnings, *((applier.access.warning,) if applier.access.warning else ()))
+    warnings = (*change_set.warnings, *lost, *((applier.access.warning,) if applier.access.warning else ()))
     return Outcome(
         entry,
         change_set.action,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine.changes.applier import committed
+from memtui.engine.changes.applier import committed, lock_kept
 from memtui.engine.changes.bulk_shift import bulk_whereabouts
 from memtui.engine.changes.journal import RowImages
 from memtui.engine.core.errors import MemtuiError, RefusedError
@@ -187,10 +187,9 @@ def add_all(
         if after == before + 1:
             _verify(writer, rows + len(adds))
         journal.applied(entry, after)
-        hold.check()
+        lost = lock_kept(hold)
     journal.tidy()
-    shop.store.refresh()
-    warnings = (*plan.warnings, *((applier.access.warning,) if applier.access.warning else ()))
+    warnings = (*plan.warnings, *lost, *((applier.access.warning,) if applier.access.warning else ()))
     return ImportResult(entry, len(adds), 0, warnings)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from memtui.engine.changes.change_set import Change, ChangeSet
@@ -67,10 +68,23 @@ def run_plan(
         done = ImportResult(outcome.entry, len(adds), len(replaced), outcome.warnings)
     if on_progress:
         on_progress(Progress("writing", len(taken), len(taken)))
-    forget_vectors(shop, taken_in=bool(plan.request.parts))
-    fold_words(engine)
-    shop.store.refresh()
-    return done
+    said = _tidied(
+        lambda: forget_vectors(shop, taken_in=bool(plan.request.parts)),
+        lambda: fold_words(engine),
+        shop.store.refresh,
+    )
+    return replace(done, warnings=(*done.warnings, *said))
+
+
+def _tidied(*steps: Callable[[], object]) -> tuple[str, ...]:
+    """Do what follows an import; what goes wrong there is told: the memories are in, so it is no failure."""
+    said = []
+    for step in steps:
+        try:
+            step()
+        except (MemtuiError, OSError) as error:
+            said.append(f"Everything was imported; afterwards: {error}")
+    return tuple(said)
 
 
 def split(plan: ImportPlan) -> tuple[NDArray[np.int64], dict[int, str], dict[int, str]]:
