@@ -35,6 +35,8 @@ def run(args: argparse.Namespace) -> int:
         ("category", stats.categories),
         ("tier", stats.tiers),
         ("state", stats.states),
+        ("importance label", stats.labels),
+        ("trust tier", stats.trust_tiers),
     ):
         if counts:
             print_table(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from memtui.engine.dialects import importance_labels
 from memtui.engine.recall.recipes.mem_engine import (
     prompt_block,
     receipt,
@@ -81,7 +82,11 @@ def _tiered(i: Given) -> Given:
     rules = scope_rules.rules_from(i["policy"])
     scopes, suppressed = scope_rules.searched(i["primaryScope"], rules, invalid=not i["allowFallback"])
     made = selection.tier_first(
-        _search(i["world"], i["limit"]), scopes, tuple(trust.TIERS), i["limit"], suppressed=suppressed
+        _search(i["world"], i["limit"]),
+        scopes,
+        tuple(importance_labels.TIERS),
+        i["limit"],
+        suppressed=suppressed,
     )
     return _account(made)
 
@@ -198,8 +203,8 @@ FUNCTIONS: dict[str, Callable[[Given], Any]] = {
     "policyTierLabel": lambda i: trust.ladder_label(
         enabled=i["enabled"], unknown=i.get("usedUnknown", False), ignore=i.get("usedIgnore", False)
     ),
-    "normalizeImportance": lambda i: trust.importance(i["value"]),
-    "resolveImportanceLabel": lambda i: trust.label_of(i["label"], i["score"]),
+    "normalizeImportance": lambda i: importance_labels.importance(i["value"]),
+    "resolveImportanceLabel": lambda i: importance_labels.label_of(i["label"], i["score"]),
     "normalizeResolvedScope": lambda i: _scope(
         scope_rules.normalised(i["raw"], scope_rules.rules_from(i["policy"]))
     ),

@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
+from memtui.engine.catalog.governance import labels_of
 from memtui.engine.core.memory import LAYERS, STATES, TIERS
+from memtui.engine.dialects.importance_labels import LABELS
+from memtui.engine.dialects.mem_engine import TRUST
 from memtui.engine.query.ast import TextSpan
 from memtui.engine.query.errors import FilterError
 from memtui.engine.query.fields import (
@@ -153,6 +156,10 @@ def known_values(name: str, context: FilterContext | None) -> list[tuple[str, in
         return list(_counted(context.catalog.scope_codes, context.catalog.scopes).items())
     if name == "cat":
         return list(_categories(context).items())
+    if name == "label" and context is not None:
+        codes = labels_of(context.catalog)
+        return [] if codes is None else list(_counted(codes, LABELS).items())
+    name = TRUST if name == "trust" else name
     if context is not None and name in context.catalog.labels:
         label = context.catalog.labels[name]
         return list(_counted(label.codes, label.values).items())

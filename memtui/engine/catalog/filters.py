@@ -13,8 +13,12 @@ import numpy as np
 
 from memtui.engine.catalog.catalog import DYNAMIC, INVALID, SUPERSEDED, SUPERSEDES
 from memtui.engine.catalog.filter_context import FilterContext, TermContext
+from memtui.engine.catalog.governance import labels_of
 from memtui.engine.core.memory import LAYERS, STATES, TIERS
 from memtui.engine.core.text import counted
+from memtui.engine.dialects.importance_labels import LABELS, label_word
+from memtui.engine.dialects.mem_engine import TIERS as TIERS_OF_TRUST
+from memtui.engine.dialects.mem_engine import TRUST
 from memtui.engine.metadata.read import SOURCES
 from memtui.engine.query import ast
 from memtui.engine.query.ast import UNIT_MS, Age, FieldTerm, Node, Number, Op, Range, Text, Value
@@ -91,6 +95,33 @@ def source_mask(asking: TermContext, value: Text) -> Mask:
         return asking.provided("source", value.text, whole_field=True)
     check_known(asking, value, "source", [*SOURCES, *filter(None, label.values)])
     return spread(label.codes, label.values, lambda source: _same(source, value.text))
+
+
+def label_mask(asking: TermContext, value: Text) -> Mask:
+    """Rows with this importance label, as openclaw-mem-engine reads them: what is no label counts by its score."""
+    codes = labels_of(asking.catalog)
+    if codes is None:
+        raise _no_governance(asking, value, "importance labels", "Filter by the number: imp:.8..1.")
+    word = label_word(value.text)
+    if word is None:
+        check_known(asking, value, "importance label", LABELS)
+        return np.zeros(asking.catalog.n, dtype=np.bool_)
+    return np.asarray(codes == LABELS.index(word))
+
+
+def trust_mask(asking: TermContext, value: Text) -> Mask:
+    """Rows with this trust tier as it is stored, upper and lower case alike; an empty value means none."""
+    tiers = asking.catalog.labels.get(TRUST)
+    if tiers is None:
+        raise _no_governance(asking, value, "trust tiers", "Filter by where they came from: source:manual.")
+    if value.text.strip():
+        check_known(asking, value, "trust tier", [*TIERS_OF_TRUST, *filter(None, tiers.values)])
+    return spread(tiers.codes, tiers.values, lambda stored: _same(stored, value.text))
+
+
+def _no_governance(asking: TermContext, value: Text, what: str, fix: str) -> FilterError:
+    sentence = f"This store has no {what}: only openclaw-mem-engine keeps them."
+    return FilterError(sentence, text=asking.text, span=value.span, fix=fix)
 
 
 def metadata_mask(asking: TermContext, value: Text) -> Mask:
@@ -357,6 +388,8 @@ _DECIDE: dict[str, Callable[[TermContext, FieldTerm, Value], Mask]] = {
     "state": _state,
     "layer": _layer,
     "source": lambda asking, term, value: source_mask(asking, _text(value)),
+    "label": lambda asking, term, value: label_mask(asking, _text(value)),
+    "trust": lambda asking, term, value: trust_mask(asking, _text(value)),
     "meta": lambda asking, term, value: metadata_mask(asking, _text(value)),
 }
 

@@ -9,11 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memtui.engine.catalog.catalog import Catalog, Codes, Mask, Positions
+from memtui.engine.catalog.governance import labels_of
 from memtui.engine.catalog.types import AGES, SORT_KEYS, Facets
 from memtui.engine.core.errors import UsageError
 from memtui.engine.core.memory import LAYERS, STATES, TIERS
 from memtui.engine.core.progress import CancelToken, OnProgress, Progress
 from memtui.engine.dialects.base import OWNER
+from memtui.engine.dialects.importance_labels import LABELS
+from memtui.engine.dialects.mem_engine import TRUST
 from memtui.engine.query.ast import UNIT_MS
 from memtui.engine.store import sql
 
@@ -99,6 +102,7 @@ def facets(
     So a scope tree can go on showing what the other scopes hold while one is chosen.
     """
     meta, source = catalog.meta, catalog.labels.get("source")
+    labels, trust = labels_of(catalog), catalog.labels.get(TRUST)
     return Facets(
         scopes=counts(catalog.scope_codes, catalog.scopes, mask if scope_mask is None else scope_mask),
         categories=counts(catalog.category_codes, catalog.categories, mask),
@@ -106,6 +110,8 @@ def facets(
         states=counts(meta.state, STATES, mask) if meta else (),
         layers=counts(meta.layer, LAYERS, mask) if meta else (),
         sources=counts(source.codes, source.values, mask) if source else (),
+        labels=counts(labels, LABELS, mask) if labels is not None else (),
+        trust=counts(trust.codes, trust.values, mask) if trust else (),
         ages=_ages(catalog, mask, now_ms) if now_ms is not None else (),
     )
 

@@ -191,7 +191,14 @@ class StoreFacts:
 
     def provides(self) -> frozenset[str]:
         """The terms it decides."""
-        return frozenset([*self._decisions(), *(["meta"] if self._pin.dialect.columns.metadata else [])])
+        keyed = self._pin.dialect.columns.metadata or self._own_columns
+        return frozenset([*self._decisions(), *(["meta"] if keyed else [])])
+
+    @property
+    def _own_columns(self) -> tuple[str, ...]:
+        """Columns that say of a row without metadata what else its program keeps."""
+        known = self._pin.dialect.columns.known()
+        return tuple(name for name in self._pin.row_columns if name not in known)
 
     def rows(self, field: str, value: str) -> Mask:
         """The rows of which `field:value` is true: bool [n] in catalog order; looked for once in each version."""
@@ -274,13 +281,20 @@ class StoreFacts:
         return mask
 
     def _keyed(self, wanted: str) -> Mask:
-        """Rows whose metadata has the key `wanted` (and not null), or behind a = its value, in any case."""
+        """Rows whose metadata has the key `wanted` (and not null), or behind a = its value, in any case.
+
+        Where rows have no metadata, the columns beside the known ones take its place.
+        """
         from memtui.engine.metadata.read import parse_object
 
         column = self._pin.dialect.columns.metadata
-        assert column is not None
         key, asked, value = wanted.partition("=")
         mask = np.zeros(self._catalog.n, dtype=np.bool_)
+        if column is None:
+            for at, values in self._batches(key) if key in self._own_columns else ():
+                own = values.to_pylist()
+                mask[at] = [each is not None and (not asked or _same(each, value)) for each in own]
+            return mask
         for at, texts in self._batches(column):
             found = (parse_object(raw)[0].get(key) for raw in texts.to_pylist())
             mask[at] = [each is not None and (not asked or _same(each, value)) for each in found]

@@ -46,6 +46,10 @@ class Facets:
     states: tuple[tuple[str, int], ...] = ()
     layers: tuple[tuple[str, int], ...] = ()
     sources: tuple[tuple[str | None, int], ...] = ()
+    labels: tuple[tuple[str, int], ...] = ()
+    """Importance labels as openclaw-mem-engine reads them; empty for every other table."""
+    trust: tuple[tuple[str | None, int], ...] = ()
+    """Trust tiers of openclaw-mem-engine as stored."""
     ages: tuple[tuple[str, int], ...] = ()
     """Counts by the spans of `AGES`, the youngest first."""
 
@@ -137,6 +141,10 @@ class Stats:
     memory_categories: tuple[tuple[str | None, int], ...]
     tiers: tuple[tuple[str, int], ...]
     states: tuple[tuple[str, int], ...]
+    labels: tuple[tuple[str, int], ...]
+    """Importance labels as openclaw-mem-engine reads them; empty for every other table."""
+    trust_tiers: tuple[tuple[str | None, int], ...]
+    """Trust tiers of openclaw-mem-engine; empty for every other table."""
     added_7d: int
     daily: tuple[int, ...]
     """Memories of each of the last 90 days (UTC), oldest day first, today last."""

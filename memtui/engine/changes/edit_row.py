@@ -9,12 +9,12 @@ from typing import Any
 from memtui.engine.changes.change_set import COUNTERS, Change, Conflict, Edit
 from memtui.engine.core.memory import Memory
 from memtui.engine.dialects.base import Dialect
+from memtui.engine.dialects.importance_labels import label_of
 from memtui.engine.dialects.mem_engine import LABEL, TRUST
 from memtui.engine.metadata.categories import TEMPORAL_VERSIONED
 from memtui.engine.metadata.json_patch import REMOVED, JsonMember, dump, members
 from memtui.engine.metadata.json_patch import patch as edited
 from memtui.engine.metadata.read import fact_key
-from memtui.engine.recall.recipes.mem_engine.trust import label_of
 from memtui.engine.store.row_values import same
 
 DURABLE = ("profile", "preferences", "events")

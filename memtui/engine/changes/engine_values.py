@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from memtui.engine.core.errors import UsageError
+from memtui.engine.dialects.importance_labels import LABELS, label_word
 from memtui.engine.dialects.mem_engine import LABEL, TRUST
 from memtui.engine.recall.recipes.mem_engine import scope_rules, trust
 
 CATEGORIES = ("preference", "fact", "decision", "entity", "todo", "other")
-
-LABELS = (trust.MUST, trust.NICE, trust.IGNORE, trust.LABELS_UNKNOWN)
 
 QUARANTINE_NOTE = (
     "The plugin's own recall still returns a quarantined memory; only its sidecar's packer leaves it out."
@@ -43,7 +42,7 @@ def read_scope(name: str, value: Any, now_ms: int) -> str:
 
 def read_label(name: str, value: Any, now_ms: int) -> str:
     """The importance label that a word means under the plugin's aliases; UsageError for any other word."""
-    word = trust.label_word(str(value))
+    word = label_word(str(value))
     if word is None:
         raise UsageError(f"There is no {LABEL} {value!r}.", fix=f"It is one of {', '.join(LABELS)}.")
     return word

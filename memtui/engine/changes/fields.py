@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from memtui.engine.changes import engine_values
 from memtui.engine.core.errors import UsageError
 from memtui.engine.core.memory import LAYERS, STATES, TIERS
+from memtui.engine.dialects.importance_labels import LABELS
 from memtui.engine.dialects.mem_engine import LABEL, TRUST
 from memtui.engine.metadata.categories import SMART, STORAGE, normalise_category, resolve_input
 
@@ -174,7 +175,7 @@ _ALL = (
     Field("scope", (), "global, agent:main, project:atlas, ...", _scope),
     Field("category", ("cat",), ", ".join((*STORAGE, *SMART)), _category),
     Field("importance", ("imp",), "0 to 1", _share),
-    Field(LABEL, ("label",), ", ".join(engine_values.LABELS), engine_values.read_label),
+    Field(LABEL, ("label",), ", ".join(LABELS), engine_values.read_label),
     Field(TRUST, ("trust",), "trusted, untrusted, quarantined, user, ...", engine_values.read_trust),
     Field("agent", ("agentid",), "the agent that owns it", _agent),
     Field("tier", (), ", ".join(TIERS), _word(TIERS), True),

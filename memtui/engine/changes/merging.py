@@ -14,9 +14,9 @@ from memtui.engine.changes.reembed_text import text_patch
 from memtui.engine.core.errors import RefusedError, UsageError
 from memtui.engine.core.memory import TIERS
 from memtui.engine.core.text import counted
+from memtui.engine.dialects.importance_labels import label_of
 from memtui.engine.dialects.mem_engine import LABEL
 from memtui.engine.metadata.patch import FIRST_RELATIONS, append_relation
-from memtui.engine.recall.recipes.mem_engine.trust import label_of
 
 if TYPE_CHECKING:
     from memtui.engine.dialects.base import Dialect

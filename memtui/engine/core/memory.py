@@ -14,6 +14,9 @@ STATES = ("confirmed", "pending", "archived")
 
 LAYERS = ("durable", "working", "reflection", "archive")
 
+GOVERNANCE = ("importance_label", "trust_tier")
+"""Columns of openclaw-mem-engine that say how much a memory counts, and where it came from or how far to trust it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Memory:
@@ -98,5 +101,6 @@ class Memory:
             "expired": self.expired,
             "metadata": self.metadata,
             "dialect": self.dialect,
+            **{name: self.extra[name] for name in GOVERNANCE if name in self.extra},
             **({"extra": dict(self.extra)} if self.extra else {}),
         }

@@ -7,6 +7,9 @@ from memtui.engine.dialects.base import Capabilities, Columns, Dialect
 LABEL, TRUST = MARKS = ("importance_label", "trust_tier")
 """Columns that no other program's table has."""
 
+TIERS = ("trusted", "untrusted", "quarantined", "unknown", "user", "operator", "import")
+"""Words that its programs write as a trust tier: the first three are the sidecar's, the others say who made the row."""
+
 REQUIRED = ("id", "text", "vector", "createdAt", "category", "importance", "scope", *MARKS)
 
 

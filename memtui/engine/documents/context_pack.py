@@ -12,8 +12,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.core.secrets import mask
+from memtui.engine.dialects.importance_labels import label_of
 from memtui.engine.documents.pack_policy import DAY_MS, PackScore, kind_of, pack_score, soft_quotas
-from memtui.engine.recall.recipes.mem_engine.trust import label_of
 
 if TYPE_CHECKING:
     from memtui.engine.core.memory import Memory

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from memtui.engine.changes.plan import plan_each
 from memtui.engine.core.errors import UsageError
-from memtui.engine.recall.recipes.mem_engine.trust import label_of
+from memtui.engine.dialects.importance_labels import label_of
 
 if TYPE_CHECKING:
     from memtui.engine.changes import ChangeSet

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from memtui.engine.dialects.importance_labels import label_of
 from memtui.engine.query.errors import FilterError
 from memtui.engine.recall.recipes.mem_engine.stages import stale_todo
-from memtui.engine.recall.recipes.mem_engine.trust import label_of
 
 if TYPE_CHECKING:
     from memtui.engine.core.memory import Memory

@@ -255,6 +255,8 @@ def make_stats(store: Store, catalog: Catalog, *, now_ms: int) -> Stats:
         memory_categories=counts(meta.memory_category, meta.memory_categories, None) if meta else (),
         tiers=mix.tiers,
         states=mix.states,
+        labels=mix.labels,
+        trust_tiers=mix.trust,
         added_7d=int(np.count_nonzero(known > now_ms - 7 * _DAY_MS)),
         daily=_daily(catalog.timestamp, now_ms),
         daily_by_tier=by_tier,

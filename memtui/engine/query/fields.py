@@ -87,6 +87,20 @@ _ALL = (
     FieldSpec("state", (), "choice", "confirmed, pending or archived", "state:pending", STATES),
     FieldSpec("layer", (), "choice", "durable, working, reflection or archive", "layer:durable", LAYERS),
     FieldSpec("source", (), "text", "where it came from", "source:manual"),
+    FieldSpec(
+        "label",
+        ("importance-label", "importance_label"),
+        "text",
+        "importance label of openclaw-mem-engine",
+        "label:must_remember",
+    ),
+    FieldSpec(
+        "trust",
+        ("trust-tier", "trust_tier"),
+        "text",
+        "trust tier of openclaw-mem-engine, as stored",
+        "-trust:quarantined",
+    ),
     FieldSpec("meta", ("metadata", "key"), "text", "key of the metadata, or key=value", "meta:speaker=Ana"),
 )
 

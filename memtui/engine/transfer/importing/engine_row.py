@@ -7,8 +7,10 @@ from typing import Any
 
 from memtui.engine.changes.engine_values import CATEGORIES
 from memtui.engine.core.javascript import trim
+from memtui.engine.dialects.importance_labels import importance as importance_of
+from memtui.engine.dialects.importance_labels import label_of
 from memtui.engine.dialects.mem_engine import LABEL, TRUST
-from memtui.engine.recall.recipes.mem_engine import scope_rules, trust
+from memtui.engine.recall.recipes.mem_engine import scope_rules
 from memtui.engine.recall.recipes.mem_engine.scope_rules import GLOBAL, ScopeRules
 from memtui.engine.transfer.importing.no_place import without_place
 from memtui.engine.transfer.record import ConversionNote, Record
@@ -35,7 +37,7 @@ class EngineRows:
         if given is not None:
             notes.clear()  # those of another table's rules
         stored = given or {}
-        score = trust.importance(stored.get("importance") if given is not None else record.importance)
+        score = importance_of(stored.get("importance") if given is not None else record.importance)
         label = stored.get("importance_label") if given is not None else record.rest.get(LABEL)
         if given is None:
             notes.extend(without_place(record, "openclaw-mem-engine's", (LABEL,)))
@@ -45,7 +47,7 @@ class EngineRows:
             "createdAt": self._created(record, notes),
             "category": self._category(record, notes),
             "importance": score,
-            LABEL: trust.label_of(label if isinstance(label, str) else None, score),
+            LABEL: label_of(label if isinstance(label, str) else None, score),
             "scope": self._scope(record, notes),
             TRUST: TYPED if self._typed else trim(record.trust or "") or IMPORTED,
         }

@@ -33,10 +33,23 @@ from memtui.tui.widgets.splitter import Splitter
 # The lines of the side panel: scopes nested by kind, then tiers, categories and states, with counts.
 
 Kind = Literal[
-    "all", "kind", "scope", "head", "tier", "category", "state", "layer", "source", "age", "more", "gap"
+    "all",
+    "kind",
+    "scope",
+    "head",
+    "tier",
+    "category",
+    "state",
+    "layer",
+    "source",
+    "label",
+    "trust",
+    "age",
+    "more",
+    "gap",
 ]
 
-FACETS = ("tier", "category", "state", "layer", "source", "age")
+FACETS = ("tier", "category", "state", "layer", "source", "label", "trust", "age")
 
 KIND_ORDER = ("global", "agent", "project", "user", "custom", "reflection")
 
@@ -95,6 +108,8 @@ def outline(
         lines += _facet("LAYER", "layer", facets.layers)
     if len(facets.sources) > 1:
         lines += _facet("SOURCE", "source", facets.sources)
+    lines += _facet("LABEL", "label", facets.labels)
+    lines += _facet("TRUST", "trust", facets.trust)
     lines += _facet("AGE", "age", facets.ages)
     return lines
 
@@ -140,7 +155,15 @@ def _leaf(scope: str | None) -> str:
     return one_line(scope.split(":", 1)[1] if ":" in scope else scope)
 
 
-_FIELD = {"tier": "tier", "category": "cat", "state": "state", "layer": "layer", "source": "source"}
+_FIELD = {
+    "tier": "tier",
+    "category": "cat",
+    "state": "state",
+    "layer": "layer",
+    "source": "source",
+    "label": "label",
+    "trust": "trust",
+}
 
 _AGES = dict(zip(AGES, ("a day", "a week", "4 weeks", "half a year", "older"), strict=True))
 

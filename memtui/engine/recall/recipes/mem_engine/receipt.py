@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from memtui.engine.dialects.importance_labels import TIER_OF
 from memtui.engine.recall.recipes.mem_engine import scope_rules
 from memtui.engine.recall.recipes.mem_engine.raw_values import switch, whole
 from memtui.engine.recall.recipes.mem_engine.selection import REASONS
-from memtui.engine.recall.recipes.mem_engine.trust import TIER_OF
 
 SCHEMA = "openclaw-mem-engine.recall.receipt.v1"
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from memtui.engine.core.errors import UsageError
 from memtui.engine.core.javascript import trim
 from memtui.engine.core.progress import CancelToken
+from memtui.engine.dialects.importance_labels import TIERS
 from memtui.engine.recall.asker import by_own_rules, uncounted
 from memtui.engine.recall.candidates import CandidatePool, Floats
 from memtui.engine.recall.context import RecallContext
@@ -348,7 +349,7 @@ class _Engine:
     def _selected(
         self, scopes: Sequence[str], suppressed: str | None, vector: Floats | None
     ) -> selection.TierSelection:
-        tiers = list(trust.TIERS)
+        tiers = list(TIERS)
         rules = self.settings.hook
         if self.hook:
             tiers = tiers[: 3 if rules.include_unknown else 2]

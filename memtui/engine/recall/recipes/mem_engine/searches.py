@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.core.errors import MemtuiError
+from memtui.engine.dialects import importance_labels as labels
 from memtui.engine.dialects.mem_engine import LABEL, TRUST
 from memtui.engine.recall.candidates import Floats, Hit
 from memtui.engine.recall.io_cache import IoCache
-from memtui.engine.recall.recipes.mem_engine import trust as labels
 from memtui.engine.recall.recipes.mem_engine.scope_rules import GLOBAL, scope_where
 from memtui.engine.recall.rows import CandidateRow, rows_of
 from memtui.engine.recall.store_search import read_columns
@@ -99,13 +99,13 @@ def _where(dialect: Dialect, scope: str, wanted: Sequence[str]) -> str:
 
 def _by_score(column: str | None, wanted: Sequence[str]) -> str:
     if column is None:
-        return "true" if labels.LABELS_UNKNOWN in wanted else "false"
+        return "true" if labels.UNKNOWN in wanted else "false"
     name = sql.name(column)
     ranges = {
         labels.MUST: f"{name} >= {labels.MUST_FROM}",
         labels.NICE: f"({name} >= {labels.NICE_FROM} AND {name} < {labels.MUST_FROM})",
         labels.IGNORE: f"{name} < {labels.NICE_FROM}",
-        labels.LABELS_UNKNOWN: f"{name} IS NULL",
+        labels.UNKNOWN: f"{name} IS NULL",
     }
     return " OR ".join(ranges[label] for label in wanted) or "false"
 

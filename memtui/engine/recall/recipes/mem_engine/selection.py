@@ -6,14 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from memtui.engine.recall.recipes.mem_engine.trust import (
-    IGNORE,
-    LABELS_UNKNOWN,
-    MUST,
-    NICE,
-    TIERS,
-    ladder_label,
-)
+from memtui.engine.dialects.importance_labels import IGNORE, MUST, NICE, TIERS, UNKNOWN
+from memtui.engine.recall.recipes.mem_engine.trust import ladder_label
 
 REASONS = (
     "trivial_prompt", "no_query", "embedding_input_too_long", "no_results_must", "no_results_nice",
@@ -242,7 +236,7 @@ def ladder(
     walk = _Walk(scopes, limit)
     for scope in walk:
         if not enabled:
-            walk.take(scope, "ignore", (), search(scope, (MUST, NICE, LABELS_UNKNOWN, IGNORE)))
+            walk.take(scope, "ignore", (), search(scope, (MUST, NICE, UNKNOWN, IGNORE)))
             continue
         first = {tier: list(search(scope, (TIERS[tier],))) for tier in ("must", "nice")}
         walk.take_by_quota(scope, first, quotas)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
-from memtui.engine.core.javascript import number, trim
+from memtui.engine.core.javascript import trim
 
 TRUSTED, UNTRUSTED, QUARANTINED, UNKNOWN, DERIVED = (
     "trusted", "untrusted", "quarantined", "unknown", "derived",
@@ -155,47 +154,6 @@ def provenance(raw: str | None) -> Provenance:
     start = int(lines[1])
     end = int(lines[2]) if lines[2] else start
     return Provenance(text, "file_line", path=path, line_start=start, line_end=max(start, end))
-
-
-# Importance labels, the tiers that they make, and the label of the ladder that was climbed.
-
-MUST, NICE, LABELS_UNKNOWN, IGNORE = "must_remember", "nice_to_have", "unknown", "ignore"
-
-TIERS = {"must": MUST, "nice": NICE, "unknown": LABELS_UNKNOWN, "ignore": IGNORE}
-"""Tier to the label of its rows, in the order in which tiers are searched."""
-
-TIER_OF = {label: tier for tier, label in TIERS.items()}
-
-MUST_FROM, NICE_FROM = 0.8, 0.5
-
-_ALIASES = {"none": LABELS_UNKNOWN, "high": MUST, "medium": NICE, "low": IGNORE, "trivial": IGNORE}
-
-_LABELS_JOINTS = re.compile(r"[\s-]+")
-
-
-def importance(value: Any) -> float | None:
-    """Importance from 0 to 1; a numeric string counts, the empty one is 0, a boolean or a word is none."""
-    if isinstance(value, bool) or value is None:
-        return None
-    n = number(value) if isinstance(value, int | float | str) else math.nan
-    return None if math.isnan(n) else min(1.0, max(0.0, n))
-
-
-def label_word(written: str | None) -> str | None:
-    """The label that a word means, under its aliases; None for every other word."""
-    word = _LABELS_JOINTS.sub("_", trim(written or "").lower())
-    word = _ALIASES.get(word, word)
-    return word if word in TIER_OF else None
-
-
-def label_of(label: str | None, score: float | None) -> str:
-    """The label as written, under its aliases; where it says nothing, that of the score."""
-    word = label_word(label)
-    if word is not None:
-        return word
-    if score is None:
-        return LABELS_UNKNOWN
-    return MUST if score >= MUST_FROM else NICE if score >= NICE_FROM else IGNORE
 
 
 def ladder_label(*, enabled: bool = True, unknown: bool = False, ignore: bool = False) -> str:
