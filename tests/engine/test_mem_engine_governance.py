@@ -58,9 +58,11 @@ Wanted = Callable[[Row], bool]
         ("label:unknown,ignore", lambda row: row["importance_label"] in ("unknown", "ignore")),
         (
             "label:nice-to-have -trust:user scope:kornfeld",
-            lambda row: row["importance_label"] == "nice_to_have"
-            and row["trust_tier"] != "user"
-            and row["scope"] == "kornfeld",
+            lambda row: (
+                row["importance_label"] == "nice_to_have"
+                and row["trust_tier"] != "user"
+                and row["scope"] == "kornfeld"
+            ),
         ),
         ("cat:todo", lambda row: row["category"] == "todo"),
         ("meta:trust_tier=operator", lambda row: row["trust_tier"] == "operator"),

@@ -8,6 +8,7 @@ from typing import Any
 
 from memtui.engine.alive.home import CORE, Home
 from memtui.engine.alive.model import Cause, CauseEvidence, ConfigEdit
+from memtui.engine.configuration.owner_rules import builtin_refusal
 from memtui.engine.core.text import one_line
 from memtui.engine.discovery.agents import AgentPlace, search_key
 from memtui.engine.discovery.plugins import PluginStore
@@ -15,25 +16,6 @@ from memtui.engine.discovery.types import BUILTIN, ENGINE, PRO
 from memtui.engine.discovery.variables import expand_field, names_in
 
 ALL = ("recall", "capture", "tools")
-
-KNOWN_MODELS = ("text-embedding-3-small", "text-embedding-3-large")
-"""The models whose vectors memory-lancedb knows the length of."""
-
-_KEYS = frozenset(
-    (
-        "embedding",
-        "dbPath",
-        "autoRecall",
-        "autoCapture",
-        "recallMaxChars",
-        "captureMaxChars",
-        "customTriggers",
-        "storageOptions",
-        "dreaming",
-    )
-)
-
-_EMBEDDING_KEYS = frozenset(("provider", "model", "apiKey", "baseUrl", "dimensions"))
 
 PACKAGES = {BUILTIN: "@openclaw/memory-lancedb", PRO: PRO, ENGINE: ENGINE}
 
@@ -215,34 +197,8 @@ def _settings(home: Home, claim: PluginStore) -> Iterator[Cause]:
 def _refusal(home: Home, claim: PluginStore) -> tuple[tuple[str, ...], str, str] | None:
     """(key below the settings, sentence, fix) of what memory-lancedb's own reader refuses."""
     block, raw = claim.block, claim.raw
-    given = block.get("embedding")
-    if claim.plugin == BUILTIN:
-        if not isinstance(given, Mapping) or not given:
-            return ("embedding",), "no embedding is set", "memtui config check"
-        unknown = sorted({*block} - _KEYS) or [
-            f"embedding.{key}" for key in sorted({*given} - _EMBEDDING_KEYS)
-        ]
-        if unknown:
-            return (
-                tuple(unknown[0].split(".")),
-                f"{one_line(unknown[0])} is no setting that it knows",
-                (f"Remove {one_line(unknown[0])} from the settings of {claim.plugin}."),
-            )
-        model = given.get("model") or KNOWN_MODELS[0]
-        size = given.get("dimensions")
-        whole = isinstance(size, int) and not isinstance(size, bool) and size >= 1
-        if size is not None and not whole:
-            return (
-                ("embedding", "dimensions"),
-                "embedding.dimensions is no whole number of 1 or more",
-                "Set embedding.dimensions to the length of the model's vectors.",
-            )
-        if model not in KNOWN_MODELS and size is None:
-            return (
-                ("embedding", "model"),
-                f"embedding.dimensions is unset, and it does not know the length of vectors of {one_line(str(model))}",
-                "Set embedding.dimensions to the length of the model's vectors.",
-            )
+    if claim.plugin == BUILTIN and (refused := builtin_refusal(block)):
+        return refused
     for path, text in _texts(raw):
         missing = [
             name

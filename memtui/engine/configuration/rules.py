@@ -18,6 +18,7 @@ from memtui.engine.configuration.options import (
     known_names,
     option,
 )
+from memtui.engine.configuration.owner_rules import owner_problems
 from memtui.engine.core.errors import MemtuiError
 from memtui.engine.core.text import one_line
 from memtui.engine.discovery.host_state import HostState, read_host_state
@@ -64,6 +65,10 @@ def problems_of(
 
     `settings` stand for the plugin's block where a plan has changed it. `store` is the table that it is meant for.
     """
+    order = ("error", "warning", "note")
+    if settings is None and (owner := _other_owner(config)):
+        told = [*_of_owner(config, owner), *slot_problems(config)]
+        return tuple(sorted(told, key=lambda each: order.index(each.severity)))
     if settings is None and not concerns_pro(config):
         return tuple(slot_problems(config))
     check = _Checker(config, config.plugin if settings is None else settings)
@@ -79,8 +84,31 @@ def problems_of(
         *check.place(store),
         *check.variables(),
     ]
-    order = ("error", "warning", "note")
     return tuple(sorted(found, key=lambda each: order.index(each.severity)))
+
+
+def _other_owner(config: Configuration) -> str:
+    """The program that has the memory slot, where it is another than memory-lancedb-pro; empty where none is named."""
+    slot = config.value(("plugins", "slots", "memory"))
+    return slot if isinstance(slot, str) and slot not in ("", PRO) else ""
+
+
+def _of_owner(config: Configuration, owner: str) -> Iterator[Problem]:
+    """What is wrong with the settings of the slot's owner; a plan of memory-lancedb-pro's would only take the slot."""
+    lead = ("plugins", "entries", owner, "config")
+    for message in config.broken:
+        yield Problem("unreadable", "error", "", message, "Correct the file.", str(config.main))
+    for rule, severity, path, sentence, remedy in owner_problems(config, owner, config.loaded.environ):
+        keys = (*lead, *path.split("."))
+        yield Problem(rule, severity, ".".join(keys), sentence, remedy, str(config.spot(keys).file))
+    for path_of_text, names in config.loaded.missing.items():
+        below = tuple(str(each) for each in path_of_text)
+        if below[: len(lead)] == lead:
+            yield Problem(
+                "variable", "warning", ".".join(below), f"{', '.join(names)} is not set here",
+                "Set it for the gateway's service; memtui cannot see that environment.",
+                str(config.spot(below).file),
+            )  # fmt: skip
 
 
 def concerns_pro(config: Configuration) -> bool:

@@ -10,8 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from memtui.engine.core.errors import ConfigError
 from memtui.engine.dialects.importance_labels import label_of
 from memtui.engine.query.errors import FilterError
+from memtui.engine.recall.recipes.mem_engine.settings import EngineSettings, configured, resolve_engine
 from memtui.engine.recall.recipes.mem_engine.stages import stale_todo
 
 if TYPE_CHECKING:
@@ -23,9 +25,6 @@ PREFIX = "working_set:"
 MOST_DECISIONS = 12
 
 MOST_QUESTIONS = 3
-
-STALE_DAYS = 7
-"""The age from which a to-do is not put into a prompt any more."""
 
 _CONSTRAINT = re.compile(
     r"\b(?:must|only|never|don't|do not|avoid|required|forbid(?:den)?)\b|必須|只能|不要|禁止|務必",
@@ -173,9 +172,15 @@ def working_row(memory: Memory) -> WorkingRow:
 
 
 def working_set_of(
-    engine: Engine, scope: str, prompt: str = "", rules: WorkingRules = WorkingRules()
+    engine: Engine, scope: str, prompt: str = "", rules: WorkingRules | None = None
 ) -> WorkingSet:
-    """The working set of a scope of an opened store: its newest preferences and decisions, and its to-dos."""
+    """The working set of a scope of an opened store: its newest preferences and decisions, and its to-dos.
+
+    Without `rules`, by the lengths that openclaw-mem-engine is configured with.
+    """
+    if rules is None:
+        told = _configured(engine).working
+        rules = WorkingRules(True, told.max_chars, told.per_section, told.item_chars)
     rows: list[WorkingRow] = []
     for category in ("preference", "decision", "todo"):
         rows += [working_row(each) for each in _newest(engine, f"cat:{category}", MOST_DECISIONS, scope)]
@@ -200,11 +205,21 @@ class Todo:
 
     memory: Memory
     stale: bool
-    """Older than `STALE_DAYS`: it is listed, and goes into no prompt."""
+    """Older than to-dos go into a prompt: it is listed, and goes into none."""
 
 
-def todos_of(engine: Engine, *, ttl_days: int = STALE_DAYS, limit: int = 500) -> tuple[Todo, ...]:
-    """The to-dos of a store, the newest first."""
+def _configured(engine: Engine) -> EngineSettings:
+    """The settings of the plugin that owns the store; the usual ones where none is known or one makes no sense."""
+    found = engine.found.settings if engine.found is not None else {}
+    try:
+        return resolve_engine(configured(None, found))[0]
+    except ConfigError:
+        return EngineSettings()
+
+
+def todos_of(engine: Engine, *, ttl_days: float | None = None, limit: int = 500) -> tuple[Todo, ...]:
+    """The to-dos of a store, the newest first; stale from `ttl_days` on, else from the age that is configured."""
+    ttl_days = _configured(engine).todo_days if ttl_days is None else ttl_days
     found: dict[str, Memory] = {}
     for filter in ("cat:todo", _WORDED):
         found |= {each.id: each for each in _newest(engine, filter, limit)}

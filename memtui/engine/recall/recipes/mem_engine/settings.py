@@ -22,7 +22,7 @@ TOOL_LIMIT, MOST = 5, 50
 
 HOOK_ITEMS, MOST_HOOK_ITEMS = 4, 5
 
-_KEYS: Mapping[str, tuple[str, ...]] = {
+BLOCK_KEYS: Mapping[str, tuple[str, ...]] = {
     "scopePolicy": (
         "enabled",
         "defaultScope",
@@ -66,7 +66,7 @@ _KEYS: Mapping[str, tuple[str, ...]] = {
 }
 """The blocks of the plugin's configuration that decide a recall, and the keys that it reads in them."""
 
-_OTHER_KEYS = (
+OTHER_KEYS = (
     "dbPath",
     "tableName",
     "docsColdLane",
@@ -78,14 +78,41 @@ _OTHER_KEYS = (
 )
 """What else the plugin's configuration has, none of which decides a recall of its table."""
 
-_SERVICE_KEYS = ("baseURL", "baseUrl", "dimensions", "provider")
+ALL_KEYS = (*BLOCK_KEYS, *OTHER_KEYS)
+"""Every key of the plugin's configuration."""
+
+RANGES: Mapping[str, tuple[float, float]] = {
+    "scopePolicy.maxScopeLength": (8, 256),
+    "autoRecall.maxItems": (1, MOST_HOOK_ITEMS),
+    "autoRecall.trivialMinChars": (2, 40),
+    "autoRecall.tierSearchMultiplier": (1, 6),
+    "autoCapture.maxItemsPerTurn": (1, 3),
+    "autoCapture.maxCharsPerItem": (60, 320),
+    "autoCapture.maxTodoPerTurn": (0, 3),
+    "autoCapture.todoDedupeWindowHours": (1, 168),
+    "autoCapture.todoStaleTtlDays": (1, 90),
+    "autoCapture.dedupeSimilarityThreshold": (0.7, 0.99),
+    "autoCapture.duplicateSearchMinScore": (0.8, 0.999),
+    "budget.maxChars": (300, 12_000),
+    "budget.minRecentSlots": (0, 5),
+    "workingSet.maxChars": (240, 2_800),
+    "workingSet.maxItemsPerSection": (1, 5),
+    "workingSet.maxGoalChars": (40, 600),
+    "workingSet.maxItemChars": (40, 400),
+    "receipts.maxItems": (1, 10),
+    "embedding.maxChars": (200, 200_000),
+    "embedding.headChars": (0, 200_000),
+}
+"""The range that the plugin holds each number in."""
+
+SERVICE_KEYS = ("baseURL", "baseUrl", "dimensions", "provider")
 """What memtui reads of an `embedding` block to reach another service than OpenAI's."""
 
 _QUOTA_KEYS = ("mustMax", "niceMin", "unknownMax")
 
 TRUST_MODE = "trustMode"
 
-_BLOCKS = (*_KEYS, TRUST_MODE)
+_BLOCKS = (*BLOCK_KEYS, TRUST_MODE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +172,7 @@ def configured(config: Mapping[str, Any] | None, base: Mapping[str, Any]) -> Map
     asked = (config or {}).get(BLOCK, {})
     if not isinstance(asked, Mapping):
         return config or {}
-    blocks = {key: _switched(base[key]) for key in _KEYS if _is_block(base.get(key))}
+    blocks = {key: _switched(base[key]) for key in BLOCK_KEYS if _is_block(base.get(key))}
     for key, given in asked.items():
         both = key in blocks and isinstance(given, Mapping)
         blocks[key] = {**blocks[key], **given} if both else given
@@ -154,7 +181,7 @@ def configured(config: Mapping[str, Any] | None, base: Mapping[str, Any]) -> Map
 
 def unread_keys(base: Mapping[str, Any]) -> tuple[str, ...]:
     """A sentence for each key of the plugin's own settings `base` that no version of it reads."""
-    known = (*_KEYS, *_OTHER_KEYS)
+    known = ALL_KEYS
     return tuple(_unread(str(key), known) for key in base if key not in known)
 
 
@@ -205,7 +232,7 @@ def resolve_engine(config: Mapping[str, Any] | None) -> tuple[EngineSettings, tu
             path=f"{BLOCK}.{TRUST_MODE}",
             fix=f"Use {', '.join(trust.MODES)}.",
         )
-    parts = {key: _object(block.get(key, {}), f"{BLOCK}.{key}") for key in _KEYS}
+    parts = {key: _object(block.get(key, {}), f"{BLOCK}.{key}") for key in BLOCK_KEYS}
     settings = EngineSettings(
         scopes=rules_from(parts["scopePolicy"]),
         hook=_hook(parts["autoRecall"]),
@@ -217,9 +244,11 @@ def resolve_engine(config: Mapping[str, Any] | None) -> tuple[EngineSettings, tu
         trust_mode=mode,
     )
     for key, part in parts.items():
-        extra = _SERVICE_KEYS if key == "embedding" else ()
+        extra = SERVICE_KEYS if key == "embedding" else ()
         findings += [
-            _unread(f"{key}.{name}", _KEYS[key]) for name in part if name not in (*_KEYS[key], *extra)
+            _unread(f"{key}.{name}", BLOCK_KEYS[key])
+            for name in part
+            if name not in (*BLOCK_KEYS[key], *extra)
         ]
     quotas = parts["autoRecall"].get("quotas")
     if isinstance(quotas, Mapping):

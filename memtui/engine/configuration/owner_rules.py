@@ -1,0 +1,155 @@
+"""What is wrong with the settings of the plugin that has the memory slot, where that is not memory-lancedb-pro."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator, Mapping
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, Literal
+
+from memtui.engine.core.text import one_line
+from memtui.engine.discovery.types import BUILTIN, ENGINE
+from memtui.engine.recall.recipes.mem_engine.settings import ALL_KEYS, BLOCK_KEYS, RANGES, SERVICE_KEYS
+
+if TYPE_CHECKING:
+    from memtui.engine.configuration.file import Configuration
+
+Said = tuple[str, Literal["error", "warning", "note"], str, str, str]
+"""(rule, severity, path below the plugin's settings, sentence, remedy)."""
+
+KNOWN_MODELS = ("text-embedding-3-small", "text-embedding-3-large")
+"""The models whose vectors memory-lancedb and openclaw-mem-engine know the length of."""
+
+BUILTIN_KEYS = frozenset(
+    (
+        "embedding",
+        "dbPath",
+        "autoRecall",
+        "autoCapture",
+        "recallMaxChars",
+        "captureMaxChars",
+        "customTriggers",
+        "storageOptions",
+        "dreaming",
+    )
+)
+
+BUILTIN_EMBEDDING_KEYS = frozenset(("provider", "model", "apiKey", "baseUrl", "dimensions"))
+
+JUDGED = (BUILTIN, ENGINE)
+
+
+def owner_problems(config: Configuration, owner: str, environ: Mapping[str, str]) -> Iterator[Said]:
+    """What is wrong with the settings of `owner`, by its own rules; nothing for a plugin that memtui does not know."""
+    block = config.expanded(("plugins", "entries", owner, "config"))
+    settings = block if isinstance(block, Mapping) else {}
+    if owner == BUILTIN:
+        if refused := builtin_refusal(settings):
+            path, sentence, remedy = refused
+            yield (
+                "required" if path == ("embedding",) else "unknown",
+                "error",
+                ".".join(path),
+                sentence,
+                remedy,
+            )
+    elif owner == ENGINE:
+        yield from _engine_keys(settings)
+        yield from _engine_values(settings)
+        yield from _engine_embedding(settings, environ)
+        if settings.get("autoRecall") is False:
+            yield (
+                "auto-recall-off", "warning", "autoRecall", "autoRecall is off: nothing is injected",
+                "Set autoRecall to true, unless the agent is meant to ask by itself.",
+            )  # fmt: skip
+
+
+def builtin_refusal(block: Mapping[str, Any]) -> tuple[tuple[str, ...], str, str] | None:
+    """(key below the settings, sentence, remedy) of what memory-lancedb's own reader refuses; None for nothing."""
+    given = block.get("embedding")
+    if not isinstance(given, Mapping) or not given:
+        return (
+            ("embedding",),
+            "no embedding model is set",
+            "Set embedding.apiKey and embedding.model in the settings of memory-lancedb.",
+        )
+    unknown = sorted({*block} - BUILTIN_KEYS) or [
+        f"embedding.{key}" for key in sorted({*given} - BUILTIN_EMBEDDING_KEYS)
+    ]
+    if unknown:
+        name = one_line(unknown[0])
+        return (
+            tuple(unknown[0].split(".")),
+            f"{name} is no setting that it knows",
+            f"Remove {name} from the settings of memory-lancedb.",
+        )
+    model, size = given.get("model") or KNOWN_MODELS[0], given.get("dimensions")
+    remedy = "Set embedding.dimensions to the length of the model's vectors."
+    if size is not None and not (isinstance(size, int) and not isinstance(size, bool) and size >= 1):
+        return ("embedding", "dimensions"), "embedding.dimensions is no whole number of 1 or more", remedy
+    if model not in KNOWN_MODELS and size is None:
+        why = f"embedding.dimensions is unset, and it does not know the length of vectors of {one_line(str(model))}"
+        return ("embedding", "model"), why, remedy
+    return None
+
+
+# ---------------------------------------------------------------------- openclaw-mem-engine
+
+_OLD = {"contextBudget": "budget", "todoGuardrails": "autoCapture"}
+"""Names that documents give to blocks of openclaw-mem-engine, and the names that it reads."""
+
+
+def _engine_keys(block: Mapping[str, Any]) -> Iterator[Said]:
+    for key, value in block.items():
+        if key not in ALL_KEYS:
+            yield _unknown(key, ALL_KEYS)
+        elif key in BLOCK_KEYS and isinstance(value, Mapping):
+            known = (*BLOCK_KEYS[key], *(SERVICE_KEYS if key == "embedding" else ()))
+            for name in value:
+                if name not in known:
+                    yield _unknown(f"{key}.{name}", known)
+
+
+def _unknown(path: str, known: Collection[str]) -> Said:
+    name = path.rpartition(".")[2]
+    near = [_OLD[name]] if name in _OLD else get_close_matches(name, known, 1, 0.6)
+    sentence = f"openclaw-mem-engine has no setting {one_line(path)}, so nothing reads it"
+    return "unknown", "error", path, sentence, f"Did you mean {near[0]}?" if near else "Take it out."
+
+
+def _engine_values(block: Mapping[str, Any]) -> Iterator[Said]:
+    for path, (low, high) in RANGES.items():
+        name, _, key = path.partition(".")
+        part = block.get(name)
+        value = part.get(key) if isinstance(part, Mapping) else None
+        if value is None or (isinstance(value, str) and "${" in value):
+            continue
+        try:
+            number = math.nan if isinstance(value, bool) else float(value)
+        except (TypeError, ValueError):
+            number = math.nan
+        if not math.isfinite(number):
+            sentence = f"{path} is no number: openclaw-mem-engine takes its default"
+            yield "range", "warning", path, sentence, f"It takes {low:,} to {high:,}."
+        elif not low <= number <= high:
+            sentence = (
+                f"{path} {number:g} is outside {low:,} to {high:,}: openclaw-mem-engine takes the nearer end"
+            )
+            yield "range", "warning", path, sentence, f"Give {low:,} to {high:,}."
+
+
+def _engine_embedding(block: Mapping[str, Any], environ: Mapping[str, str]) -> Iterator[Said]:
+    part = block.get("embedding")
+    given = part if isinstance(part, Mapping) else {}
+    model = given.get("model")
+    if model is not None and model not in KNOWN_MODELS:
+        yield (
+            "model", "error", "embedding.model", f"openclaw-mem-engine embeds with no model {one_line(str(model))}",
+            f"It takes {' or '.join(KNOWN_MODELS)}.",
+        )  # fmt: skip
+    if not given.get("apiKey") and not environ.get("OPENAI_API_KEY", "").strip():
+        yield (
+            "variable", "warning", "embedding.apiKey",
+            "no key is set, and OPENAI_API_KEY is not set here: openclaw-mem-engine then refuses to store",
+            "Name a variable: ${OPENAI_API_KEY}, and set it for the gateway's service; memtui cannot see that one.",
+        )  # fmt: skip
