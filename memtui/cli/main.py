@@ -55,6 +55,7 @@ COMMANDS = {
     "undo": "undo a change",
     "journal": "list the changes made through memtui",
     "mcp": "run an MCP server: search, store and why-not as tools for agents",
+    "connect": "connect an agent's host: write the server into its configuration, check it, undo",
     "clients": "manage clients of the server: tokens, permissions, pause, revoke",
     "calls": "list the calls of the server's clients, and their answers",
     "inject": "print the injected block for a question, as an agent gets it",

@@ -79,25 +79,31 @@ def no_store(session: Session) -> State:
 
 
 def connecting() -> Sheet:
-    """How an agent comes to a store: the command that prints what to paste, and the hosts with where it goes."""
-    from memtui.engine.clients import HOSTS, WHERE
+    """How an agent comes to a store: the commands that connect its host, and the hosts with their files."""
+    from memtui.engine.hosts import HOSTS, WHERE
     from memtui.tui.dialogs.sheet import Sheet, SheetLine, SheetSection
 
-    command = "memtui mcp --rw --as main --store FOLDER --print-config"
+    command = "memtui connect HOST --rw --as main --store FOLDER"
     intro = (
         "memtui gives a store to an agent as a server of tools (MCP), which the agent starts by itself. It needs the "
         "extra: pip install 'memtui[mcp]'.",
-        "In a shell; FOLDER is the store, main whose memories it reads and writes; without --rw it only reads.",
+        "In a shell; FOLDER is the store, main the agent whose memories it reads and writes; without --rw it only "
+        "reads.",
     )
-    print_it = (SheetLine("any of them", f"{command} HOST"),)
+    write_it = (
+        SheetLine("preview", command),
+        SheetLine("write", "the same with --yes; undo: memtui connect HOST --undo --yes"),
+        SheetLine("check", "memtui connect --check HOST"),
+        SheetLine("by hand", "memtui mcp --print-config HOST prints what to paste"),
+    )
     paste_it = tuple(SheetLine(each, WHERE[each]) for each in HOSTS)
     then = (
         SheetLine("calls", "Agents shows them as they come"),
         SheetLine("OpenClaw", "an agent of its own needs nothing: open the store that it uses"),
     )
     sections = [
-        SheetSection("PRINTS WHAT TO PASTE", print_it),
-        SheetSection("HOST, AND WHERE IT GOES", paste_it),
+        SheetSection("WRITES THE HOST'S FILE", write_it),
+        SheetSection("HOST, AND ITS FILE", paste_it),
         SheetSection("THEN", then),
     ]
     return Sheet("Connect an agent", intro, (), sections)

@@ -29,6 +29,7 @@ FACES = (
         "documents",
         "explain",
         "health",
+        "hosts",
         "lifecycle",
         "query",
         "recall",

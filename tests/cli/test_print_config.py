@@ -8,7 +8,7 @@ import tomllib
 import pytest
 
 from memtui.engine import UsageError
-from memtui.engine.clients import HOSTS, WHERE, host_config, host_config_http
+from memtui.engine.hosts import HOSTS, WHERE, host_config, host_config_http
 
 ARGUMENTS = ["mcp", "--store", '/a folder/it\'s "one"', "--rw"]
 

@@ -19,7 +19,7 @@ from mcp import MCPError
 from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from memtui.engine.clients import HTTP_HOSTS
+from memtui.engine.hosts import HTTP_HOSTS
 from tests.conftest import ROOT
 
 ASK = {

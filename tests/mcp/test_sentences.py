@@ -17,7 +17,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from memtui.cli.main import parser_of, run
 from memtui.cli.mcp import opened_door
 from memtui.engine.capture.replays import RecordingReplay, marked
-from memtui.engine.clients import HOSTS
+from memtui.engine.hosts import HOSTS
 from memtui.mcp.door import Door
 from memtui.mcp.fence import fenced
 from memtui.mcp.openclaw import openclaw_tools

@@ -74,7 +74,7 @@ NEXT = {
     "7": "paste",
     "8": "who may read what",
     "9": "found nothing",
-    "0": "print-config",
+    "0": "memtui connect",
 }
 """Words of each place that say what to do, where the store has no memory yet."""
 

@@ -58,7 +58,7 @@ async def test_where_nothing_is_found_every_way_out_is_a_row(fresh: Path, size: 
             assert words in said
         await press(pilot, "up", "down", "down", "down", "down", "down", "enter")
         await until(pilot, lambda: isinstance(app.screen, Sheet))
-        assert "--print-config HOST" in screen_text(app)
+        assert "memtui connect HOST" in screen_text(app)
         assert ".vscode/mcp.json" in screen_text(app)
 
 

@@ -8,6 +8,7 @@ from memtui.engine.core.lazy import lazy_names
 
 if TYPE_CHECKING:
     from memtui.engine.clients.activity import Activity, CallCounts, activities, day_of_calls
+    from memtui.engine.clients.address import is_loopback, place_of
     from memtui.engine.clients.calls import (
         UNANSWERED,
         Call,
@@ -19,26 +20,12 @@ if TYPE_CHECKING:
         masked,
         scores_in,
     )
-    from memtui.engine.clients.hosts import (
-        HOSTS,
-        HTTP_HOSTS,
-        TOKEN,
-        WHERE,
-        host_config,
-        host_config_http,
-        is_loopback,
-        place_of,
-    )
     from memtui.engine.clients.reach import ClientReach
     from memtui.engine.clients.register import OWNER, Client, ClientRegister, RateLimit, rights_of
 
 __all__ = [
-    "HOSTS",
-    "HTTP_HOSTS",
     "OWNER",
-    "TOKEN",
     "UNANSWERED",
-    "WHERE",
     "Activity",
     "Call",
     "CallCounts",
@@ -52,8 +39,6 @@ __all__ = [
     "asked_of",
     "day_of_calls",
     "gate_of",
-    "host_config",
-    "host_config_http",
     "ids_in",
     "is_loopback",
     "masked",
@@ -71,24 +56,18 @@ __getattr__ = lazy_names(
         "Client": "memtui.engine.clients.register",
         "ClientRegister": "memtui.engine.clients.register",
         "CallCounts": "memtui.engine.clients.activity",
-        "HOSTS": "memtui.engine.clients.hosts",
-        "HTTP_HOSTS": "memtui.engine.clients.hosts",
-        "TOKEN": "memtui.engine.clients.hosts",
         "OWNER": "memtui.engine.clients.register",
         "RateLimit": "memtui.engine.clients.register",
         "rights_of": "memtui.engine.clients.register",
         "UNANSWERED": "memtui.engine.clients.calls",
         "ClientReach": "memtui.engine.clients.reach",
         "Via": "memtui.engine.clients.calls",
-        "WHERE": "memtui.engine.clients.hosts",
         "activities": "memtui.engine.clients.activity",
         "asked_of": "memtui.engine.clients.calls",
         "day_of_calls": "memtui.engine.clients.activity",
         "gate_of": "memtui.engine.clients.calls",
-        "host_config": "memtui.engine.clients.hosts",
-        "host_config_http": "memtui.engine.clients.hosts",
-        "is_loopback": "memtui.engine.clients.hosts",
-        "place_of": "memtui.engine.clients.hosts",
+        "is_loopback": "memtui.engine.clients.address",
+        "place_of": "memtui.engine.clients.address",
         "ids_in": "memtui.engine.clients.calls",
         "masked": "memtui.engine.clients.calls",
         "scores_in": "memtui.engine.clients.calls",

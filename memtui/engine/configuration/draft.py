@@ -30,9 +30,17 @@ if TYPE_CHECKING:
 
 
 _KEY = re.compile(
-    r"(?P<lead>\w*(?:[kK]ey|[tT]oken|[sS]ecret|[pP]assw\w*)[\"']?\s*:\s*(?P<quote>[\"']))"
-    r"(?P<value>[^\"'\n]*)(?P=quote)"
+    r"(?P<lead>[\w-]*(?:key|token|secret|passw\w*|authorization)[\"']?\s*[:=]\s*(?P<quote>[\"']))"
+    r"(?P<value>[^\"'\n]*)(?P=quote)",
+    re.IGNORECASE,
 )
+
+_BARE_KEY = re.compile(
+    r"(?P<lead>^\s*(?:- )?[\w-]*(?:key|token|secret|passw\w*|authorization):[ \t]+)(?P<value>[^\s\"'{\[].*?)"
+    r"(?P<quote>[ \t]*)$",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""As YAML has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,4 +152,4 @@ def _masked(text: str) -> str:
         known = "${" in match["value"] or match["value"] == "ollama"
         return match[0] if known else f"{match['lead']}{MASK}{match['quote']}"
 
-    return mask_text(mask(_KEY.sub(hide, text))[0])
+    return mask_text(mask(_BARE_KEY.sub(hide, _KEY.sub(hide, text)))[0])

@@ -234,19 +234,22 @@ def apply_splices(text: str, splices: Sequence[Splice]) -> str:
     return text
 
 
-def set_value(text: str, path: Sequence[str], value: Any) -> str:
+def set_value(text: str, path: Sequence[str | int], value: Any) -> str:
     """`text` with the value at `path` set: an existing one in its place, a new one behind the last member.
 
-    Objects on the way that are not there are made. Raises Json5Error, or KeyError where something else than an
-    object stands in the way.
+    A number in the path is the position of an item that is there. Objects on the way that are not there are made.
+    Raises Json5Error, or KeyError where something else than an object stands in the way.
     """
     return apply_splices(text, _set_splices(text, parse(text), list(path), value))
 
 
-def _set_splices(text: str, node: Node, path: list[str], value: Any) -> list[Splice]:
+def _set_splices(text: str, node: Node, path: list[str | int], value: Any) -> list[Splice]:
     for depth, key in enumerate(path):
-        if node.kind != "object":
-            raise KeyError(".".join(path[:depth]))
+        if isinstance(key, int) and node.kind == "array" and key < len(node.items):
+            node = node.items[key]
+            continue
+        if node.kind != "object" or isinstance(key, int):
+            raise KeyError(".".join(str(name) for name in path[:depth]))
         member = node.member(key)
         if member is None:
             for outer in reversed(path[depth + 1 :]):
@@ -315,22 +318,23 @@ def _behind(text: str, at: int, stop: int) -> int:
     return found
 
 
-def remove_value(text: str, path: Sequence[str]) -> str:
+def remove_value(text: str, path: Sequence[str | int]) -> str:
     """`text` without the member at `path` (the last of that key, which counts); itself where there is none.
 
-    The comma that belonged to it goes with it, its own line where it stood alone; comments stay.
+    A number in the path is the position of an item. The comma that belonged to it goes with it, its own line where it
+    stood alone; comments stay.
     """
-    node = parse(text)
-    member: Json5Member | None = None
-    owner = node
+    node = owner = parse(text)
+    start = place = -1
     for key in path:
-        if node.kind != "object" or (member := node.member(key)) is None:
+        found = _part(node, key)
+        if found is None:
             return text
-        owner, node = node, member.node
-    if member is None:
+        owner, (place, start, node) = node, found
+    if start < 0:
         return text
-    place = owner.members.index(member)
-    start, end = member.start, member.node.end
+    ends = [each.node.end for each in owner.members] or [each.end for each in owner.items]
+    end = node.end
     comma = _comma_after(text, end, owner.end - 1)
     splices = []
     if comma is not None:
@@ -339,7 +343,7 @@ def remove_value(text: str, path: Sequence[str]) -> str:
         else:
             end = comma + 1
     elif place:
-        before = _comma_after(text, owner.members[place - 1].node.end, start)
+        before = _comma_after(text, ends[place - 1], start)
         if before is not None:
             splices.append(Splice(before, before + 1, ""))
     line = text.rfind("\n", 0, start) + 1
@@ -351,6 +355,14 @@ def remove_value(text: str, path: Sequence[str]) -> str:
             stop += 2 if text[stop : stop + 2] == "\r\n" else 1
             start, end = line, stop
     return apply_splices(text, [*splices, Splice(start, end, "")])
+
+
+def _part(node: Node, key: str | int) -> tuple[int, int, Node] | None:
+    """A part of an object or a list: its position, where it starts, its value."""
+    if isinstance(key, int):
+        return (key, node.items[key].start, node.items[key]) if 0 <= key < len(node.items) else None
+    member = node.member(key) if node.kind == "object" else None
+    return None if member is None else (node.members.index(member), member.start, member.node)
 
 
 @dataclass(frozen=True, slots=True)

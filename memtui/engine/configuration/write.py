@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
 import json
 import os
-import tempfile
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +13,7 @@ from memtui.engine.configuration.file import REMOVED, Configuration, open_config
 from memtui.engine.configuration.plans import SettingChange
 from memtui.engine.core.errors import MemtuiError, RefusedError
 from memtui.engine.core.private_file import make_private_folder
+from memtui.engine.core.replace_file import back_up, digest_of, replace_file
 
 _RECORDS = "configuration.jsonl"
 
@@ -84,7 +81,7 @@ def write_changes(
                 )
     except BaseException:
         for done in reversed(written):
-            _replace(Path(done.path), Path(done.backup).read_bytes())
+            replace_file(Path(done.path), Path(done.backup).read_bytes())
             Path(done.backup).unlink()
         raise
     shown = tuple(
@@ -99,67 +96,18 @@ def write_changes(
 def _write(path: Path, before: str, after: str, now_ms: int) -> WrittenFile:
     real = Path(os.path.realpath(path))
     old = before.encode("utf-8")
-    if _hash(real.read_bytes()) != _hash(old):
+    if digest_of(real.read_bytes()) != digest_of(old):
         raise RefusedError(
             f"{path} was changed by somebody since it was read.",
             fix="Refresh and try again; nothing was changed.",
         )
-    backup = _backup(real, old, now_ms)
+    backup = back_up(real, old, now_ms)
     try:
-        _replace(real, after.encode("utf-8"), only_if=_hash(old))
+        replace_file(real, after.encode("utf-8"), only_if=digest_of(old))
     except BaseException:
         backup.unlink()
         raise
-    return WrittenFile(str(real), _hash(old), _hash(after.encode("utf-8")), str(backup))
-
-
-def _backup(path: Path, content: bytes, now_ms: int) -> Path:
-    stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now_ms / 1000))
-    number = 1
-    while True:
-        place = path.with_name(f"{path.name}.memtui-{stamp}" + (f"-{number}" if number > 1 else ""))
-        try:
-            handle = os.open(place, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-        except FileExistsError:
-            number += 1
-            continue
-        except OSError as error:
-            raise RefusedError(
-                f"No backup can be written beside {path}: {error.strerror}.", fix="Nothing was changed."
-            ) from error
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        return place
-
-
-def _replace(path: Path, content: bytes, only_if: str | None = None) -> None:
-    """Write a file in one step, with the rights and the owner that it has."""
-    status = path.stat()
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        with contextlib.suppress(OSError, AttributeError):
-            os.chown(name, status.st_uid, status.st_gid)
-        os.chmod(name, status.st_mode & 0o7777)
-        if only_if is not None and _hash(path.read_bytes()) != only_if:
-            raise RefusedError(
-                f"{path} was changed at this moment.", fix="Refresh and try again; nothing was changed."
-            )
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-    with contextlib.suppress(OSError):
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+    return WrittenFile(str(real), digest_of(old), digest_of(after.encode("utf-8")), str(backup))
 
 
 def records(state: Path) -> list[ConfigRecord]:
@@ -204,13 +152,13 @@ def undo_write(
 
     Raises RefusedError where neither can be done.
     """
-    left = [each for each in record.files if _hash(Path(each.path).read_bytes()) != each.after]
+    left = [each for each in record.files if digest_of(Path(each.path).read_bytes()) != each.after]
     done: list[WrittenFile] = []
     if not left:
         for each in record.files:
             content = Path(each.backup).read_bytes()
-            _replace(Path(each.path), content, only_if=each.after)
-            done.append(WrittenFile(each.path, each.after, _hash(content), each.backup))
+            replace_file(Path(each.path), content, only_if=each.after)
+            done.append(WrittenFile(each.path, each.after, digest_of(content), each.backup))
     else:
         done += _reverse(config, record, now_ms)
     _append(state, {"kind": "undone", "number": record.number, "time_ms": now_ms})
@@ -250,7 +198,3 @@ def _append(state: Path, record: Mapping[str, Any]) -> None:
         file.write(json.dumps(record) + "\n")
         file.flush()
         os.fsync(file.fileno())
-
-
-def _hash(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from memtui.engine import counted, duration, mask, one_line
-from memtui.engine.clients import HOSTS, UNANSWERED, host_config
+from memtui.engine.clients import UNANSWERED
+from memtui.engine.hosts import HOSTS, host_config
 from memtui.tui.paint.bars import spark
 from memtui.tui.paint.cells import crop, fit, right, tilde
 from memtui.tui.paint.glyphs import Glyphs
@@ -82,7 +83,7 @@ def fact(name: str, text: str, width: int, style: str = "$foreground", most: int
 TO_BEGIN = (
     (
         "to begin",
-        "memtui mcp --print-config claude prints what to paste; also codex, cursor, vscode, openclaw",
+        "memtui connect claude shows what it would write, --yes writes it; also codex, cursor, vscode, openclaw",
     ),
     ("hooks", "memtui help agents shows the lines for a host with hooks"),
 )
@@ -359,7 +360,7 @@ def edited(state: AgentsState, width: int, look: Look) -> list[Row]:
     rows += [
         line(""),
         line(
-            f" memtui mcp --print-config claude   also {', '.join(HOSTS[1:4])} and {len(HOSTS) - 4} more",
+            f" memtui connect claude   also {', '.join(HOSTS[1:4])} and {len(HOSTS) - 4} more",
             "$heading",
         ),
     ]
