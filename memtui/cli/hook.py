@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memtui.cli.capture import add_model_arguments, asking
+from memtui.cli.connect import preview_or_write, print_next
 from memtui.cli.open_store import open_for
 from memtui.cli.outermost import failure_of
 from memtui.cli.output import print_json, warning
+from memtui.cli.server_options import own_command, whole_path
 from memtui.client_register import register_for
-from memtui.engine import Engine, MemtuiError, UsageError
+from memtui.engine import Engine, MemtuiError, UsageError, quoted
 from memtui.engine.capture import EVENTS
 from memtui.engine.discovery import read_config
+from memtui.paths import state_dir
 
 if TYPE_CHECKING:
     from memtui.engine.capture import Event
@@ -23,8 +27,22 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `memtui hook`."""
     parser.add_argument(
-        "event", choices=EVENTS, metavar="EVENT", help=f"{', '.join(EVENTS)}; its JSON on standard input"
+        "event",
+        nargs="?",
+        metavar="EVENT",
+        help=f"{', '.join(EVENTS)}; its JSON on standard input. With --install: the folder of the project, "
+        "for openclaw of the plugin (default: the current one, openclaw's own)",
     )
+    parser.add_argument(
+        "--install", metavar="HOST", help="write the hooks of a host: claude, codex, gemini, qwen or openclaw"
+    )
+    parser.add_argument("--undo", action="store_true", help="with --install: undo the last write")
+    parser.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="with --install: print the lines that would change, write nothing",
+    )
+    parser.add_argument("--yes", action="store_true", help="with --install: confirm writing")
     parser.add_argument("--rw", action="store_true", help="allow capturing, and counting what is injected")
     parser.add_argument("--as", dest="agent", default="", metavar="AGENT", help="the agent of the event")
     parser.add_argument("--config", metavar="FILE", help="the plugin's own block")
@@ -45,6 +63,11 @@ def run(args: argparse.Namespace) -> int:
     What fails is said and never stops the host: 0, for the turn may go on. What is no event at all ends with 1;
     Claude Code takes 2 for an order to stop: it throws the prompt away, and lets an agent not end.
     """
+    if args.install is not None:
+        return _install(args)
+    if args.event not in EVENTS:
+        said = "No event is named." if args.event is None else f"{args.event!r} is no event."
+        raise MemtuiError(said, fix=f"Name one of {', '.join(EVENTS)}.")
     from memtui.engine.capture import host_answer, left_unsaid, read_event
 
     try:
@@ -57,6 +80,45 @@ def run(args: argparse.Namespace) -> int:
     for sentence in left_unsaid(event, answer):
         warning(sentence)
     return 0
+
+
+def _install(args: argparse.Namespace) -> int:
+    """Show what a host's hooks change in its files; with --yes write it, with --undo take it back."""
+    from memtui.engine.hosts import HOOK_HOSTS, PERMISSION, permission_block, plan_hooks, plan_host_undo
+
+    host = args.install
+    if host not in HOOK_HOSTS:
+        raise UsageError(f"memtui knows no hooks of {host!r}.", fix=f"Name one of {', '.join(HOOK_HOSTS)}.")
+    folder = None if args.event is None else Path(args.event).expanduser().absolute()
+    named = f"memtui hook --install {host}" + ("" if args.event is None else f" {quoted(args.event)}")
+    if args.undo:
+        preview_or_write(
+            args, plan_host_undo(state_dir(os.environ), host, "hooks", folder), f"{named} --undo"
+        )
+        return 0
+    plan = plan_hooks(host, folder, own_command(), _options(args), os.environ, Path.cwd())
+    record = preview_or_write(args, plan, named)
+    if record is None or host != "openclaw":
+        return 0
+    if not any(file.pieces for file in plan.files):
+        print_next(args, f"openclaw.json needs {PERMISSION}: true\n{permission_block()}")
+    print_next(args, "restart the gateway: openclaw gateway restart")
+    return 0
+
+
+def _options(args: argparse.Namespace) -> list[str]:
+    """The options that each hook is run with: those given here."""
+    words = [*(["--store", whole_path(str(args.store))] if args.store else []), *(["--rw"] * args.rw)]
+    for option, value in (
+        ("--as", args.agent),
+        ("--config", args.config and whole_path(args.config)),
+        ("--workspace", args.workspace and whole_path(args.workspace)),
+        ("--llm-model", args.llm_model),
+        ("--llm-key-env", args.llm_key_env),
+    ):
+        words += [option, str(value)] if value else []
+    words += [] if args.llm is None else ["--llm", *([args.llm] if args.llm else [])]
+    return words + ["--keep-texts"] * args.keep_texts
 
 
 def _given() -> str:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from importlib import import_module
 from types import ModuleType
+from typing import NoReturn
 
 from memtui.early_keys import keep_keys
 
@@ -81,6 +83,14 @@ def _module(command: str) -> ModuleType:
     return import_module(f"memtui.cli.{command.replace('-', '_')}")
 
 
+class _HookParser(argparse.ArgumentParser):
+    """Ends with 1 where the options are wrong: hosts take a hook's 2 for an order to stop the turn."""
+
+    def error(self, message: str) -> NoReturn:
+        self.print_usage(sys.stderr)
+        self.exit(1, f"{self.prog}: error: {message}\n")
+
+
 def parser_of(command: str | None) -> argparse.ArgumentParser:
     """Return the parser of `command`; only its own module is imported. None is the app."""
     if command is None:
@@ -100,9 +110,8 @@ def parser_of(command: str | None) -> argparse.ArgumentParser:
         parser.add_argument("--no-mouse", action="store_true", help="leave the mouse to the terminal")
         parser.add_argument("--version", action="store_true", help="print the version and exit")
     else:
-        parser = argparse.ArgumentParser(
-            prog=f"memtui {command}", description=COMMANDS[command], epilog=_EPILOG
-        )
+        kind = _HookParser if command == "hook" else argparse.ArgumentParser
+        parser = kind(prog=f"memtui {command}", description=COMMANDS[command], epilog=_EPILOG)
         _module(command).add_arguments(parser)
         parser.add_argument("--json", action="store_true", help="one JSON document on standard output")
         parser.add_argument(

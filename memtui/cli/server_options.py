@@ -37,7 +37,10 @@ def add_server_arguments(parser: argparse.ArgumentParser) -> None:
         help="with --tools openclaw: the agent's folder, for its learning files (default: the current one)",
     )
     parser.add_argument(
-        "--client", default="", metavar="NAME", help="its name in the journal (default: that of the agent)"
+        "--client",
+        default="",
+        metavar="NAME",
+        help="its name in the journal; over HTTP of callers without a token (default: that of the agent)",
     )
     parser.add_argument(
         "--allow",
@@ -88,12 +91,12 @@ def server_words(args: argparse.Namespace) -> list[str]:
     """The arguments that start the server with these options over standard input and output."""
     given = ["mcp"]
     if args.store:
-        given += ["--store", _whole(str(args.store))]
+        given += ["--store", whole_path(str(args.store))]
     given += ["--rw"] * args.rw + (["--as", args.agent] if args.agent else [])
     if args.tools != "memtui":
         given += ["--tools", args.tools]
     for option, value in (("--config", args.config), ("--workspace", args.workspace)):
-        given += [option, _whole(value)] if value else []
+        given += [option, whole_path(value)] if value else []
     given += ["--client", args.client] if args.client else []
     given += ["--allow", args.allow] if args.allow and not args.http else []
     return given + ["--keep-texts"] * args.keep_texts
@@ -120,7 +123,7 @@ def served_at(args: argparse.Namespace) -> Served:
     return Served(url, token, known, shlex.join(["memtui", *words, "--http", args.http]))
 
 
-def _whole(path: str) -> str:
+def whole_path(path: str) -> str:
     """A path that is there in full, since hosts start the server in a folder of their own; else as it was given."""
     found = Path(path).expanduser()
     return str(found.resolve()) if path != DEMO and found.exists() else path

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 WHO = "memtui.client"
 """Where the request carries the client that its token names."""
 
+ASKED = "memtui.message"
+"""Where the request carries the message that was read of its body."""
+
 PATH = "/mcp"
 
 COUNTED = ("tools/call", "resources/read", "prompts/get")
@@ -87,6 +90,7 @@ class Gate:
             return
         if sends:  # what was read is what is served: half characters and a byte-order mark are gone
             body = json.dumps(told).encode()
+            scope[ASKED] = told
             scope["headers"] = [
                 (name, str(len(body)).encode() if name == b"content-length" else value)
                 for name, value in scope["headers"]

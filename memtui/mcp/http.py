@@ -25,6 +25,10 @@ READY_S = 0.05
 """How often it is looked whether the server is ready to be asked."""
 
 
+STREAM_S = 2
+"""How long the end of the server waits for streams that clients hold open."""
+
+
 class Doors:
     """One door a client, all on one opened store."""
 
@@ -93,7 +97,7 @@ def http_app(
     tools: Sequence[Tool] | None = None,
 ) -> tuple[Gate, Doors]:
     """The application and the doors behind it. A request for another host, or from another origin, is refused."""
-    from mcp.server.transport_security import TransportSecuritySettings
+    from memtui.mcp.sessions import routed
 
     doors = Doors(base, register)
 
@@ -106,14 +110,7 @@ def http_app(
     if not local and host in ("0.0.0.0", "::"):
         names |= {socket.gethostname(), *socket.gethostbyname_ex(socket.gethostname())[2]}
     names |= {_bracketed(each) for each in allowed}
-    app = make_server(base, tools, door_of=door_of, stands=doors.stands).streamable_http_app(
-        host=host,
-        stateless_http=True,  # no session that another client could name
-        json_response=True,
-        transport_security=TransportSecuritySettings(  # the gate has looked, at the whole of both headers
-            enable_dns_rebinding_protection=False
-        ),
-    )
+    app = routed(*(make_server(base, tools, door_of=door_of, stands=doors.stands) for _ in range(2)))
     return Gate(app, register, open_to_all=local, names={name.lower() for name in names}), doors
 
 
@@ -153,7 +150,9 @@ def serve_http(
         if token:
             sys.stderr.write(f"memtui mcp: client {name} was let in. Its token, shown this once: {token}\n")
         sys.stderr.flush()
-        server = uvicorn.Server(uvicorn.Config(app, log_level="error", access_log=False))
+        server = uvicorn.Server(
+            uvicorn.Config(app, log_level="error", access_log=False, timeout_graceful_shutdown=STREAM_S)
+        )
         stopped = CancelToken()
         ahead = threading.Thread(target=doors.read_ahead, args=(lambda: server.started, stopped))
         ahead.start()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import anyio
 import mcp_types as types
+from mcp import MCPError
 from mcp.server.caching import CacheableMethod, CacheHint
 from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.shared.message import SessionMessage
@@ -72,6 +74,7 @@ def make_server(
     async def list_tools(
         context: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
+        _first_page(params)
         return types.ListToolsResult(tools=[described(tool) for tool in chosen_at(met(context)).values()])
 
     async def call_tool(
@@ -101,6 +104,7 @@ def make_server(
     async def list_prompts(
         context: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
     ) -> types.ListPromptsResult:
+        _first_page(params)
         return types.ListPromptsResult(prompts=prompts())
 
     async def get_prompt(
@@ -111,11 +115,13 @@ def make_server(
     async def list_templates(
         context: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
     ) -> types.ListResourceTemplatesResult:
+        _first_page(params)
         return types.ListResourceTemplatesResult(resource_templates=[template()])
 
     async def list_resources(
         context: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
+        _first_page(params)
         return types.ListResourcesResult(resources=resources())
 
     async def read_resource(
@@ -147,6 +153,13 @@ def make_server(
     )
 
 
+def _first_page(params: types.PaginatedRequestParams | None) -> None:
+    """MCPError for a cursor: every list of this server is one page, so none was ever given."""
+    if params is not None and params.cursor is not None:
+        raise MCPError(types.INVALID_PARAMS, "cursor: this list has one page. Leave cursor out.")
+
+
+@cache
 def described(tool: Tool) -> types.Tool:
     """A tool with its schemas and all four hints."""
     return types.Tool(
@@ -166,8 +179,26 @@ def described(tool: Tool) -> types.Tool:
 
 
 def input_schema(model: type[BaseModel]) -> dict[str, Any]:
-    """The JSON Schema of a tool's arguments. It lets unknown ones through: hosts add their own, which are ignored."""
-    return {**_object_schema(model), "additionalProperties": True}
+    """The JSON Schema of a tool's arguments. It lets unknown ones through: hosts add their own, which are ignored.
+
+    What may be left out is no alternative to null: some hosts take such a kind for an unknown one. Null is read, too.
+    """
+    schema = _object_schema(model)
+    properties = {name: _plain_kind(each) for name, each in schema["properties"].items()}
+    return {**schema, "properties": properties, "additionalProperties": True}
+
+
+def _plain_kind(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema of one argument without null, and with one kind of number."""
+    kinds = [kind for kind in schema.get("anyOf", ()) if kind != {"type": "null"}]
+    if not kinds:
+        return dict(schema)
+    plain = {name: each for name, each in schema.items() if name != "anyOf"}
+    if plain.get("default", ...) is None:
+        del plain["default"]
+    if {str(kind.get("type")) for kind in kinds} == {"integer", "number"}:
+        return {**plain, "type": "number"}
+    return {**kinds[0], **plain} if len(kinds) == 1 else {**plain, "anyOf": kinds}
 
 
 def output_schema(model: type[BaseModel]) -> dict[str, Any]:

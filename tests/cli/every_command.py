@@ -27,6 +27,7 @@ OTHERWISE = {
     "hook",
     "mcp",
     "clients",
+    "connect",
     "docs",
 }
 """Commands that read no store of a person, or have nothing to do with one that is named."""

@@ -188,7 +188,7 @@ async def test_a_person_is_asked_over_standard_input_and_output(store: Path, tmp
 
 
 @pytest.mark.slow
-async def test_a_person_is_asked_over_http_where_the_protocol_has_a_way(tmp_path: Path) -> None:
+async def test_a_person_is_asked_over_http_by_both_ways_of_the_protocol(tmp_path: Path) -> None:
     house = House(tmp_path)
     server = house.start("--rw")
     try:
@@ -198,14 +198,15 @@ async def test_a_person_is_asked_over_http_where_the_protocol_has_a_way(tmp_path
                 house.client(house.token_of("main"), elicitation_callback=person)
             )
             await both(client, person)
-            older = Person(YES)  # no session is kept, so nothing can be asked back
+            older = Person(YES)
             client = await stack.enter_async_context(
-                house.client(house.token_of("main"), mode="legacy", elicitation_callback=older)
+                house.client(house.token_of("older"), mode="legacy", elicitation_callback=older)
             )
+            await both(client, older)
+            client = await stack.enter_async_context(house.client(house.token_of("main"), mode="legacy"))
             made = await answer(client, "memory_store", text="The kelp node has 64 GB of memory")
             preview = await answer(client, "memory_forget", id=made["id"])
             assert preview["action"] == "preview"
-            assert not older.asked
             done = await answer(client, "memory_forget", id=made["id"], confirm=preview["confirm"])
             assert done["action"] == "archived"
     finally:
@@ -214,4 +215,4 @@ async def test_a_person_is_asked_over_http_where_the_protocol_has_a_way(tmp_path
         assert server.stderr is not None
         server.stderr.close()
     entries = json.loads(house.run("journal", "--json", "--store", str(house.store)))["entries"]
-    assert len(entries) == 5
+    assert len(entries) == 8

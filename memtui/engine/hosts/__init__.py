@@ -8,6 +8,7 @@ from memtui.engine.core.lazy import lazy_names
 
 if TYPE_CHECKING:
     from memtui.engine.hosts.check import CheckedHost, check_host, entry_of
+    from memtui.engine.hosts.hooks import HOOK_HOSTS, PERMISSION, permission_block, plan_hooks
     from memtui.engine.hosts.places import server_file
     from memtui.engine.hosts.servers import (
         HOSTS,
@@ -28,8 +29,10 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "HOOK_HOSTS",
     "HOSTS",
     "HTTP_HOSTS",
+    "PERMISSION",
     "TOKEN",
     "WHERE",
     "CheckedHost",
@@ -39,6 +42,8 @@ __all__ = [
     "entry_of",
     "host_config",
     "host_config_http",
+    "permission_block",
+    "plan_hooks",
     "plan_host_undo",
     "plan_pieces",
     "server_file",
@@ -53,6 +58,10 @@ __getattr__ = lazy_names(
         "CheckedHost": "memtui.engine.hosts.check",
         "check_host": "memtui.engine.hosts.check",
         "entry_of": "memtui.engine.hosts.check",
+        "HOOK_HOSTS": "memtui.engine.hosts.hooks",
+        "PERMISSION": "memtui.engine.hosts.hooks",
+        "permission_block": "memtui.engine.hosts.hooks",
+        "plan_hooks": "memtui.engine.hosts.hooks",
         "server_file": "memtui.engine.hosts.places",
         "HOSTS": "memtui.engine.hosts.servers",
         "HTTP_HOSTS": "memtui.engine.hosts.servers",

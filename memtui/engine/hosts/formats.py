@@ -62,7 +62,7 @@ class JsonFormat:
                 return set_value(text, path, [*items, piece.value])
             there = items[position]
             path.append(position)
-        if not isinstance(there, dict) or not piece.ours:
+        if not isinstance(there, dict) or not isinstance(piece.value, dict) or not piece.ours:
             return set_value(text, path, piece.value)
         for name in there:
             if name in piece.ours and name not in piece.value:

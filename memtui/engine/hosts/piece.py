@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,25 +16,46 @@ class NotReadableError(ValueError):
     """A text that is not of its format; the text of the error says where and why."""
 
 
+ITEM, HOOK = "=", "hooks"
+
+_COMMAND = re.compile(r"\bmemtui\S*\s+hook\s+(\w+)")
+
+
+def _event_of(group: Any) -> str | None:
+    """The event that a group of one hook runs memtui for; None for any other group."""
+    hooks = group.get(HOOK) if isinstance(group, Mapping) else None
+    command = hooks[0].get("command") if isinstance(hooks, list) and len(hooks) == 1 else None
+    found = _COMMAND.search(command) if isinstance(command, str) else None
+    return None if found is None else found[1]
+
+
 @dataclass(frozen=True, slots=True)
 class Piece:
     """A value and the keys to it.
 
     With `key` it is an item of the list there: the one whose member `key` is alike is replaced, else it is added at
-    the end. `ours` are the members of the value that are memtui's: what stands beside them in the file stays.
+    the end. `ITEM` is a plain item of a list, `HOOK` a group of hooks that runs memtui for the same event. `ours` are
+    the members of the value that are memtui's: what stands beside them in the file stays.
     """
 
     place: tuple[str, ...]
-    value: dict[str, Any]
+    value: Any
     key: str = ""
     ours: tuple[str, ...] = ()
 
     def is_alike(self, item: Any) -> bool:
         """Whether an item of a list is this piece, perhaps with another value."""
+        if self.key == ITEM:
+            return bool(item == self.value)
+        if self.key == HOOK:
+            event = _event_of(item)
+            return event is not None and event == _event_of(self.value)
         return isinstance(item, Mapping) and item.get(self.key) == self.value[self.key]
 
-    def over(self, before: Any) -> dict[str, Any]:
+    def over(self, before: Any) -> Any:
         """The value that comes of the one that stands there: members that are not memtui's stay."""
+        if not isinstance(self.value, Mapping):
+            return self.value
         kept = before if isinstance(before, Mapping) and self.ours else {}
         return {
             **{name: each for name, each in kept.items() if name in self.value or name not in self.ours},

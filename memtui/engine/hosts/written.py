@@ -251,10 +251,10 @@ def _piece(told: Mapping[str, Any]) -> Piece:
 
 
 def plan_host_undo(state: Path, host: str, what: str, path: Path | None = None) -> HostPlan:
-    """Plan to take back the last write into a host's files: whole files while they are as memtui left them.
+    """Plan to undo the last write into a host's files, or the last one at `path`, a file or folder.
 
-    In a file that was changed since only memtui's own entry goes, or becomes what it was. RefusedError where there is
-    nothing to undo, or the entry is not memtui's any more.
+    Whole files go back while they are as memtui left them; in a file that was changed since only memtui's own entry
+    goes, or becomes what it was. RefusedError where there is nothing to undo, or the entry is not memtui's any more.
     """
     wanted = None if path is None else os.path.realpath(path)
     record = next(
@@ -263,7 +263,7 @@ def plan_host_undo(state: Path, host: str, what: str, path: Path | None = None) 
             for each in reversed(host_records(state))
             if not each.undone
             and (each.host, each.what) == (host, what)
-            and wanted in (None, *(file.path for file in each.files))
+            and (wanted is None or any(_is_at(file.path, wanted) for file in each.files))
         ),
         None,
     )
@@ -271,6 +271,11 @@ def plan_host_undo(state: Path, host: str, what: str, path: Path | None = None) 
         raise RefusedError(f"memtui has written nothing for {host} here.", fix="There is nothing to undo.")
     files = [plan for each in record.files if (plan := _reversed(each)) is not None]
     return HostPlan(host, what, tuple(files), undoes=record.number)
+
+
+def _is_at(path: str, wanted: str) -> bool:
+    """Whether a file is the one that is named, or lies in the folder that is."""
+    return path == wanted or path.startswith(os.path.join(wanted, ""))
 
 
 def _reversed(written: HostFile) -> PlannedFile | None:
@@ -292,19 +297,26 @@ def _reversed(written: HostFile) -> PlannedFile | None:
         there = piece.found_in(read_text(path, after)[1])
         if there is None:
             continue
-        if any(there.get(name) != value for name, value in piece.value.items()):
+        if not _is_ours(there, piece.value):
             raise RefusedError(
                 f"{path} was changed since, and the entry of memtui in it, too.",
                 fix="Nothing was changed; correct it by hand.",
             )
         then = piece.found_in(tree_then)
-        if isinstance(then, dict):
+        if isinstance(then, dict) and isinstance(piece.value, dict):
             ours = (*piece.ours, *piece.value)
             kept = {name: value for name, value in then.items() if name in ours}
             after = edited(path, after, Piece(piece.place, kept, piece.key, ours))
         else:
             after = edited(path, after, piece, take=True)
     return PlannedFile(path, now, after, written.pieces)
+
+
+def _is_ours(there: Any, written: Any) -> bool:
+    """Whether what stands in a file is still what was written, perhaps with members beside it."""
+    if isinstance(there, dict) and isinstance(written, dict):
+        return all(there.get(name) == value for name, value in written.items())
+    return bool(there == written)
 
 
 def _content_of(written: HostFile) -> bytes | None:

@@ -51,6 +51,10 @@ def run(door: Door, given: Update) -> Reply:
     }
     if not wanted:
         raise ToolError("text, category or importance: name at least one that changes.")
+    alike = [name for name, value in wanted.items() if value == _fields_of(memory)[name]]
+    wanted = {name: value for name, value in wanted.items() if name not in alike}
+    if not wanted:
+        raise ToolError(f"{', '.join(alike)}: the memory says so already. Nothing would change.")
     refusal = refusal_of(" ".join(given.text.split())) if given.text else None
     if refusal is not None:
         raise ToolError(f"text: {refusal[1]}.")
@@ -110,9 +114,14 @@ def told(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 def asked_lines(memory: Memory, wanted: Mapping[str, Any]) -> list[str]:
     """What a person is asked to agree to: the memory, and each field that changes."""
-    was = {"text": memory.raw_text, "category": memory.category, "importance": memory.importance}
+    was = _fields_of(memory)
     about = [] if "text" in wanted else [f"It says: {memory.title}"]
     return [*about, *(f"{name}: {was[name]} becomes {value}" for name, value in wanted.items())]
+
+
+def _fields_of(memory: Memory) -> dict[str, Any]:
+    """What the tool can change, as it is."""
+    return {"text": memory.raw_text, "category": memory.category, "importance": memory.importance}
 
 
 TOOL = Tool(
