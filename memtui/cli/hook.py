@@ -88,7 +88,7 @@ def _install(args: argparse.Namespace) -> int:
 
     host = args.install
     if host not in HOOK_HOSTS:
-        raise UsageError(f"memtui knows no hooks of {host!r}.", fix=f"Name one of {', '.join(HOOK_HOSTS)}.")
+        raise MemtuiError(f"memtui knows no hooks of {host!r}.", fix=f"Name one of {', '.join(HOOK_HOSTS)}.")
     folder = None if args.event is None else Path(args.event).expanduser().absolute()
     named = f"memtui hook --install {host}" + ("" if args.event is None else f" {quoted(args.event)}")
     if args.undo:
