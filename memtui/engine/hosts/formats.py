@@ -8,10 +8,17 @@ from typing import Any, Protocol
 
 from memtui.engine.configuration.json5_text import Json5Error, parse, remove_value, set_value
 from memtui.engine.core.errors import MemtuiError, RefusedError
-from memtui.engine.hosts.piece import InTheWayError, NotReadableError, Piece, put_value, take_value, value_in
+from memtui.engine.hosts.piece import (
+    ConfigPiece,
+    InTheWayError,
+    NotReadableError,
+    put_value,
+    take_value,
+    value_in,
+)
 
 
-class Format(Protocol):
+class FileFormat(Protocol):
     """How a text is read, and how a piece is put into it and taken out of it."""
 
     title: str
@@ -21,10 +28,10 @@ class Format(Protocol):
     def read(self, text: str) -> Any:
         """The plain values of a text. NotReadableError for one that is not of the format."""
 
-    def put(self, text: str, piece: Piece) -> str:
+    def put(self, text: str, piece: ConfigPiece) -> str:
         """The text with the piece in its place, every other byte as it was."""
 
-    def take(self, text: str, piece: Piece) -> str:
+    def take(self, text: str, piece: ConfigPiece) -> str:
         """The text without what stands in the place of the piece."""
 
 
@@ -41,7 +48,7 @@ class JsonFormat:
         except Json5Error as error:
             raise NotReadableError(str(error)) from error
 
-    def put(self, text: str, piece: Piece) -> str:
+    def put(self, text: str, piece: ConfigPiece) -> str:
         """The text with the piece's own members set in its place."""
         tree = parse(text).plain()
         there = value_in(tree, piece.place)
@@ -72,7 +79,7 @@ class JsonFormat:
                 text = set_value(text, [*path, name], value)
         return text
 
-    def take(self, text: str, piece: Piece) -> str:
+    def take(self, text: str, piece: ConfigPiece) -> str:
         """The text without what stands there, and without objects that held nothing else."""
         tree = parse(text).plain()
         there = value_in(tree, piece.place)
@@ -88,7 +95,7 @@ class JsonFormat:
         return remove_value(text, path)
 
 
-def format_of(name: str) -> Format:
+def format_of(name: str) -> FileFormat:
     """The format of a file by its name."""
     ending = Path(name).suffix.lower()
     if ending == ".toml":
@@ -123,7 +130,7 @@ def read_text(path: Path, content: bytes) -> tuple[str, Any]:
         ) from error
 
 
-def edited(path: Path, content: bytes | None, piece: Piece, *, take: bool = False) -> bytes:
+def edited(path: Path, content: bytes | None, piece: ConfigPiece, *, take: bool = False) -> bytes:
     """The bytes of a file with a piece put into it (or taken out): nothing else in it changes.
 
     `content` None is a file that is not there yet. Raises MemtuiError for a file that cannot be read, RefusedError
@@ -159,7 +166,7 @@ def _alike(found: Any, wanted: Any) -> bool:
     return json.dumps(found, default=repr, sort_keys=True) == json.dumps(wanted, default=repr, sort_keys=True)
 
 
-def _refusal(path: Path, piece: Piece) -> RefusedError:
+def _refusal(path: Path, piece: ConfigPiece) -> RefusedError:
     return RefusedError(
         f"{path} writes {'.'.join(piece.place[:1])} in a form that memtui does not change.",
         fix="Paste the entry instead: memtui mcp --print-config HOST prints it; nothing was changed.",

@@ -11,7 +11,7 @@ from typing import Any
 
 from memtui.engine.core.errors import UsageError
 from memtui.engine.hosts.formats import edited, read_text
-from memtui.engine.hosts.piece import HOOK, ITEM, Piece, value_in
+from memtui.engine.hosts.piece import HOOK, ITEM, ConfigPiece, value_in
 from memtui.engine.hosts.places import openclaw_file
 from memtui.engine.hosts.written import HostPlan, PlannedFile, plan_pieces, read_file
 
@@ -56,14 +56,14 @@ def hook_file(host: str, folder: Path) -> Path:
     return folder / f".{host}" / ("hooks.json" if host == "codex" else "settings.json")
 
 
-def hook_pieces(host: str, command: str, options: Sequence[str]) -> tuple[Piece, ...]:
+def hook_pieces(host: str, command: str, options: Sequence[str]) -> tuple[ConfigPiece, ...]:
     """The groups of hooks that one of `HOOK_HOSTS` but OpenClaw needs to run `command` with `options`."""
     pieces = []
     for event, name in _EVENTS[host].items():
         hook: dict[str, Any] = {"type": "command", "command": shlex.join([command, "hook", name, *options])}
         if host == "claude" and name == "session_end":
             hook["timeout"] = END_S
-        pieces.append(Piece(("hooks", event), {"hooks": [hook]}, key=HOOK))
+        pieces.append(ConfigPiece(("hooks", event), {"hooks": [hook]}, key=HOOK))
     return tuple(pieces)
 
 
@@ -97,11 +97,11 @@ def plan_hooks(
     if before is None:
         return HostPlan(host, "hooks", tuple(files))
     _, tree = read_text(config, before)
-    pieces = [Piece(("plugins", "entries", PLUGIN), _permission(), ours=("enabled", "hooks"))]
+    pieces = [ConfigPiece(("plugins", "entries", PLUGIN), _permission(), ours=("enabled", "hooks"))]
     if place.resolve().parent != (config.parent / "extensions").resolve():
-        pieces.append(Piece(("plugins", "load", "paths"), str(place), key=ITEM))
+        pieces.append(ConfigPiece(("plugins", "load", "paths"), str(place), key=ITEM))
     if value_in(tree, ("plugins", "allow")):  # a plugin that a list leaves out is not loaded
-        pieces.append(Piece(("plugins", "allow"), PLUGIN, key=ITEM))
+        pieces.append(ConfigPiece(("plugins", "allow"), PLUGIN, key=ITEM))
     after = before
     for piece in pieces:
         after = edited(config, after, piece)
@@ -121,7 +121,7 @@ def _manifest() -> str:
     schema = {"type": "object", "additionalProperties": False, "properties": {}}
     told = {
         "id": PLUGIN,
-        "name": "memtui hooks",
+        "name": "Hooks of memtui",
         "description": "Injects memories before a prompt and captures after an answer, through memtui.",
         "version": "1.0.0",
         "configSchema": schema,
@@ -172,7 +172,7 @@ function ask(name, event, ctx) {{
 
 export default {{
   id: {json.dumps(PLUGIN)},
-  name: "memtui hooks",
+  name: "Hooks of memtui",
   description: "Injects memories before a prompt and captures after an answer, through memtui.",
   register(api) {{
     for (const [hook, name] of Object.entries(EVENTS)) {{

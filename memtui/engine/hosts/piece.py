@@ -30,7 +30,7 @@ def _event_of(group: Any) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class ConfigPiece:
     """A value and the keys to it.
 
     With `key` it is an item of the list there: the one whose member `key` is alike is replaced, else it is added at
@@ -78,12 +78,12 @@ def value_in(tree: Any, place: Sequence[str]) -> Any:
     return tree
 
 
-def put_value(tree: Any, piece: Piece) -> Any:
+def put_value(tree: Any, piece: ConfigPiece) -> Any:
     """A tree with a piece in its place; InTheWayError where another kind of value stands there."""
     return _put(tree, piece, 0)
 
 
-def _put(tree: Any, piece: Piece, depth: int) -> Any:
+def _put(tree: Any, piece: ConfigPiece, depth: int) -> Any:
     named = ".".join(piece.place[:depth]) or "the file"
     if depth == len(piece.place):
         if not piece.key:
@@ -104,12 +104,12 @@ def _put(tree: Any, piece: Piece, depth: int) -> Any:
     return {**(tree or {}), name: _put((tree or {}).get(name), piece, depth + 1)}
 
 
-def take_value(tree: Any, piece: Piece) -> Any:
+def take_value(tree: Any, piece: ConfigPiece) -> Any:
     """A tree without what stands in the place of a piece; objects and lists that are empty then go, too."""
     return _take(tree, piece, 0)
 
 
-def _take(tree: Any, piece: Piece, depth: int) -> Any:
+def _take(tree: Any, piece: ConfigPiece, depth: int) -> Any:
     if depth == len(piece.place):
         if piece.key and isinstance(tree, list):
             return [item for item in tree if not piece.is_alike(item)]

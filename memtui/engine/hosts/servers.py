@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from memtui.engine.core.errors import UsageError
-from memtui.engine.hosts.piece import Piece, put_value
+from memtui.engine.hosts.piece import ConfigPiece, put_value
 
 NAME = "memtui"
 """What the server is called in a host's configuration."""
@@ -83,7 +83,7 @@ def server_place(host: str) -> tuple[str, ...]:
     return _PLACES.get(host, ("mcpServers", NAME))
 
 
-def server_pieces(host: str, command: str, arguments: Sequence[str]) -> tuple[Piece, ...]:
+def server_pieces(host: str, command: str, arguments: Sequence[str]) -> tuple[ConfigPiece, ...]:
     """What the configuration of one of `HOSTS` needs, so that it starts `command` with `arguments`."""
     entry: dict[str, Any] = {"command": command, "args": list(arguments)}
     match host:
@@ -107,7 +107,7 @@ def server_pieces(host: str, command: str, arguments: Sequence[str]) -> tuple[Pi
     return (_piece(host, entry),)
 
 
-def server_pieces_http(host: str, url: str, *, token: bool) -> tuple[Piece, ...]:
+def server_pieces_http(host: str, url: str, *, token: bool) -> tuple[ConfigPiece, ...]:
     """What the configuration of one of `HTTP_HOSTS` needs to call the server at `url`; with `token` it sends `TOKEN`.
 
     Raises UsageError for another host.
@@ -133,7 +133,7 @@ def server_pieces_http(host: str, url: str, *, token: bool) -> tuple[Piece, ...]
                 "description": "memtui token",
                 "password": True,
             }
-            return (Piece(("inputs",), asked, key="id"), server) if token else (server,)
+            return (ConfigPiece(("inputs",), asked, key="id"), server) if token else (server,)
         case "openclaw":
             return (_piece(host, entry(f"${{{TOKEN}}}", transport="streamable-http")),)
         case "cursor":
@@ -141,9 +141,9 @@ def server_pieces_http(host: str, url: str, *, token: bool) -> tuple[Piece, ...]
     return (_piece(host, entry(f"${{{TOKEN}}}", type="http")),)
 
 
-def _piece(host: str, entry: Mapping[str, Any]) -> Piece:
+def _piece(host: str, entry: Mapping[str, Any]) -> ConfigPiece:
     place = server_place(host)
-    return Piece(place, dict(entry), key="" if place[-1] == NAME else "name", ours=_OURS)
+    return ConfigPiece(place, dict(entry), key="" if place[-1] == NAME else "name", ours=_OURS)
 
 
 def host_config(host: str, command: str, arguments: Sequence[str]) -> str:
@@ -156,7 +156,7 @@ def host_config_http(host: str, url: str, *, token: bool) -> str:
     return _printed(host, server_pieces_http(host, url, token=token))
 
 
-def _printed(host: str, pieces: Sequence[Piece]) -> str:
+def _printed(host: str, pieces: Sequence[ConfigPiece]) -> str:
     if host in ("codex", "continue"):
         from memtui.engine.hosts.formats import format_of
 

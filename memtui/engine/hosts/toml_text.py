@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from memtui.engine.hosts.piece import NotReadableError, Piece
+from memtui.engine.hosts.piece import ConfigPiece, NotReadableError
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -22,7 +22,7 @@ _STRING = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class TomlStatement:
     """A header of a table, or a key with its value: characters `start` to `end`, without the end of the line."""
 
     names: tuple[str, ...]
@@ -34,7 +34,7 @@ class Statement:
     """Whether it is the header of an item in a list of tables."""
 
 
-def statements(text: str) -> Iterator[Statement]:
+def statements(text: str) -> Iterator[TomlStatement]:
     """The statements of a text that tomllib reads."""
     at = 0
     while True:
@@ -47,14 +47,14 @@ def statements(text: str) -> Iterator[Statement]:
             is_list = text.startswith("[[", at)
             names, at = _names(text, at + (2 if is_list else 1), "]")
             at += 2 if is_list else 1
-            yield Statement(names, start, at, is_list=is_list)
+            yield TomlStatement(names, start, at, is_list=is_list)
             continue
         names, at = _names(text, at, "=")
         at += 1
         while text[at] in " \t":
             at += 1
         value, at = at, _value_end(text, at)
-        yield Statement(names, start, at, value)
+        yield TomlStatement(names, start, at, value)
 
 
 def _names(text: str, at: int, stop: str) -> tuple[tuple[str, ...], int]:
@@ -127,7 +127,7 @@ class TomlFormat:
         except (tomllib.TOMLDecodeError, RecursionError) as error:
             raise NotReadableError(str(error)) from error
 
-    def put(self, text: str, piece: Piece) -> str:
+    def put(self, text: str, piece: ConfigPiece) -> str:
         """The text with the table's own keys set, at its end where the table is not there."""
         line_end = "\r\n" if "\r\n" in text else "\n"
         table = self._table(text, piece.place)
@@ -158,7 +158,7 @@ class TomlFormat:
                 splices.append((pair.start, _line_after(text, pair.end), ""))
         return _spliced(text, splices)
 
-    def take(self, text: str, piece: Piece) -> str:
+    def take(self, text: str, piece: ConfigPiece) -> str:
         """The text without the table and the tables in it; comments behind it stay."""
         splices: list[tuple[int, int, str]] = []
         begun = stop = -1
@@ -180,9 +180,9 @@ class TomlFormat:
                 splices[0] = (start - len(blank[1]), end, "")
         return _spliced(text, splices)
 
-    def _table(self, text: str, place: Sequence[str]) -> tuple[int, list[Statement]] | None:
+    def _table(self, text: str, place: Sequence[str]) -> tuple[int, list[TomlStatement]] | None:
         """The end of the header of a table, and the keys under it; None where it has no header."""
-        found: tuple[int, list[Statement]] | None = None
+        found: tuple[int, list[TomlStatement]] | None = None
         inside = False
         for each in statements(text):
             if each.value < 0:

@@ -14,7 +14,7 @@ from memtui.engine.core.errors import MemtuiError, RefusedError
 from memtui.engine.core.private_file import make_private_folder
 from memtui.engine.core.replace_file import back_up, create_file, digest_of, replace_file
 from memtui.engine.hosts.formats import edited, read_text
-from memtui.engine.hosts.piece import Piece
+from memtui.engine.hosts.piece import ConfigPiece
 
 _RECORDS = "hosts.jsonl"
 
@@ -29,7 +29,7 @@ class PlannedFile:
     path: Path
     before: bytes | None
     after: bytes | None
-    pieces: tuple[Piece, ...] = ()
+    pieces: tuple[ConfigPiece, ...] = ()
     """What of it is memtui's; empty where the whole file is."""
 
 
@@ -67,7 +67,7 @@ class HostFile:
     before: str
     after: str
     backup: str
-    pieces: tuple[Piece, ...]
+    pieces: tuple[ConfigPiece, ...]
     folders: tuple[str, ...]
     """The folders that were made for it."""
 
@@ -117,7 +117,7 @@ def read_file(path: Path) -> bytes | None:
         ) from error
 
 
-def plan_pieces(host: str, what: str, path: Path, pieces: Sequence[Piece]) -> HostPlan:
+def plan_pieces(host: str, what: str, path: Path, pieces: Sequence[ConfigPiece]) -> HostPlan:
     """Plan pieces in one file. MemtuiError for a file that cannot be read, RefusedError where they have no place."""
     real = Path(os.path.realpath(path))
     before = after = read_file(real)
@@ -246,8 +246,8 @@ def host_records(state: Path) -> list[HostRecord]:
     return list(found.values())
 
 
-def _piece(told: Mapping[str, Any]) -> Piece:
-    return Piece(tuple(told["place"]), told["value"], told["key"], tuple(told["ours"]))
+def _piece(told: Mapping[str, Any]) -> ConfigPiece:
+    return ConfigPiece(tuple(told["place"]), told["value"], told["key"], tuple(told["ours"]))
 
 
 def plan_host_undo(state: Path, host: str, what: str, path: Path | None = None) -> HostPlan:
@@ -306,7 +306,7 @@ def _reversed(written: HostFile) -> PlannedFile | None:
         if isinstance(then, dict) and isinstance(piece.value, dict):
             ours = (*piece.ours, *piece.value)
             kept = {name: value for name, value in then.items() if name in ours}
-            after = edited(path, after, Piece(piece.place, kept, piece.key, ours))
+            after = edited(path, after, ConfigPiece(piece.place, kept, piece.key, ours))
         else:
             after = edited(path, after, piece, take=True)
     return PlannedFile(path, now, after, written.pieces)

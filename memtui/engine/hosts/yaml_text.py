@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from memtui.engine.hosts.piece import NotReadableError, Piece
+from memtui.engine.hosts.piece import ConfigPiece, NotReadableError
 
 
 class YamlFormat:
@@ -26,7 +26,7 @@ class YamlFormat:
             where = "" if mark is None else f" at line {mark.line + 1}, column {mark.column + 1}"
             raise NotReadableError(f"{why}{where}") from error
 
-    def put(self, text: str, piece: Piece) -> str:
+    def put(self, text: str, piece: ConfigPiece) -> str:
         """The text with the item's own keys set, or with a new item at the end of the list."""
         line_end = "\r\n" if "\r\n" in text else "\n"
         key, items = _list_at(text, piece.place[0])
@@ -49,7 +49,7 @@ class YamlFormat:
         lead = "" if text[:at].endswith("\n") else line_end
         return text[:at] + lead + line_end.join([*_item(piece.value, dash), ""]) + text[at:]
 
-    def take(self, text: str, piece: Piece) -> str:
+    def take(self, text: str, piece: ConfigPiece) -> str:
         """The text without the item, and without the list where it was the only one."""
         key, items = _list_at(text, piece.place[0])
         if key is None or not isinstance(items, yaml.SequenceNode):
@@ -116,7 +116,7 @@ def _scalar(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _changed(text: str, node: yaml.Node, piece: Piece, indent: str, line_end: str) -> str:
+def _changed(text: str, node: yaml.Node, piece: ConfigPiece, indent: str, line_end: str) -> str:
     """The text with the keys of an item set that are memtui's."""
     pairs = {key.value: (key, value) for key, value in node.value}
     splices: list[tuple[int, int, str]] = []
