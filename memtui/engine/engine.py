@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 import time
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
@@ -117,6 +119,7 @@ class Engine:
         self._found = target.found if target else None
         self._elsewhere = ""
         self._sends = True
+        self._quiet = threading.local()
         self._configured = self._configuration_files()
         self._held = HeldCatalog(store, None if state is None else state / "catalogs", now)
         if state is not None and store.folder is None:
@@ -223,7 +226,7 @@ class Engine:
     @property
     def configured_embedder(self) -> Embedder | NoEmbedder:
         """What the configuration names to make vectors; `embedder` looks at the vectors where it names nothing."""
-        return self._embedder
+        return getattr(self._quiet, "embedder", None) or self._embedder
 
     def send_nothing(self) -> None:
         """From now on no text or question goes to an embedding service, as in a preview; `withheld` says what would."""
@@ -236,7 +239,33 @@ class Engine:
         """What a preview has not sent, as a sentence without its end; empty where nothing was to be sent."""
         from memtui.engine.providers.held_embedder import HeldEmbedder
 
-        return self._embedder.sentence if isinstance(self._embedder, HeldEmbedder) else ""
+        embedder = self.configured_embedder
+        return embedder.sentence if isinstance(embedder, HeldEmbedder) else ""
+
+    @property
+    def sends(self) -> bool:
+        """Whether texts and questions go to a service when vectors are made of them."""
+        from memtui.engine.providers.embedder import NoEmbedder
+        from memtui.engine.providers.static_embedder import BUNDLED
+
+        found = self._recall_embedder()
+        return not isinstance(found, NoEmbedder) and found.name != BUNDLED
+
+    @contextmanager
+    def sending_nothing(self) -> Iterator[None]:
+        """Within it nothing that this thread asks for goes to a service; `withheld` says what would."""
+        from memtui.engine.providers.embedder import NoEmbedder
+        from memtui.engine.providers.held_embedder import HeldEmbedder
+
+        found = self._recall_embedder()
+        if not self.sends or isinstance(found, NoEmbedder | HeldEmbedder):
+            yield
+            return
+        self._quiet.embedder = HeldEmbedder(found)
+        try:
+            yield
+        finally:
+            self._quiet.embedder = None
 
     @property
     def model(self) -> str | None:
@@ -611,6 +640,8 @@ class Engine:
         from memtui.engine.providers.recognise import made_by_bundled
         from memtui.engine.providers.static_embedder import bundled
 
+        if (quiet := getattr(self._quiet, "embedder", None)) is not None:
+            return quiet  # type: ignore[no-any-return]
         if isinstance(self._embedder, NoEmbedder) and made_by_bundled(self._store.pin()):
             self._embedder = bundled()
         return self._embedder

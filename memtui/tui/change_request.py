@@ -65,8 +65,27 @@ def commit_staged(engine: Engine, planned: ChangeSet, confirmed: bool) -> Outcom
     return changes.apply_staged(engine, planned, confirmed=confirmed)
 
 
-def effect_on_recall(engine: Engine, planned: ChangeSet, cancel: CancelToken, report: Report) -> RecallEffect:
-    """What the change does to the saved cases and the last questions of this store."""
+def without_sending(engine: Engine, make: Make) -> tuple[ChangeSet, Sequence[str]]:
+    """Plan a change for a look at it: no text leaves the machine, and the plan says what would; for a worker."""
+    with engine.sending_nothing():
+        planned, notes = _with_notes(make(engine))
+        return replace(planned, unsent=engine.withheld), notes
+
+
+def _with_notes(made: ChangeSet | tuple[ChangeSet, Sequence[str]]) -> tuple[ChangeSet, Sequence[str]]:
+    return made if isinstance(made, tuple) else (made, ())
+
+
+def effect_on_recall(
+    engine: Engine, planned: ChangeSet, cancel: CancelToken, report: Report, *, send: bool = False
+) -> RecallEffect:
+    """What the change does to the saved cases and the last questions of this store.
+
+    Questions go to a service only with `send`; else what would be sent stands in place of the answers.
+    """
+    if not send:
+        with engine.sending_nothing():
+            return effect_on_recall(engine, planned, cancel, report, send=True)
     from memtui.engine.cases import CaseBook
     from memtui.engine.explain import History
     from memtui.paths import cases_file, questions_file
@@ -79,15 +98,31 @@ def effect_on_recall(engine: Engine, planned: ChangeSet, cancel: CancelToken, re
 
 
 def effect_with_staged(
-    engine: Engine, planned: ChangeSet, cancel: CancelToken, report: Report
+    engine: Engine, planned: ChangeSet, cancel: CancelToken, report: Report, *, send: bool = False
 ) -> RecallEffect:
     """The same of a plan that stands on top of what is staged: of both together."""
-    return effect_of_staged(engine, engine.write_state.staged.with_(planned), cancel, report)
+    both = replace(engine.write_state.staged.with_(planned), unsent=planned.unsent)
+    return effect_of_staged(engine, both, cancel, report, send=send)
 
 
-def effect_of_staged(engine: Engine, staged: ChangeSet, cancel: CancelToken, report: Report) -> RecallEffect:
+def effect_of_staged(
+    engine: Engine, staged: ChangeSet, cancel: CancelToken, report: Report, *, send: bool = False
+) -> RecallEffect:
     """The same of what has waited: of the table as it is by now, whose older versions may be gone."""
-    return effect_on_recall(engine, replace(staged, version=engine.store.version), cancel, report)
+    return effect_on_recall(engine, replace(staged, version=engine.store.version), cancel, report, send=send)
+
+
+def _of_the_table(planned: ChangeSet, id: str) -> bool:
+    """Whether a memory of a plan is there already: the id of a new one is another with each plan."""
+    return any(each.id == id and each.op != "add" for each in planned.changes)
+
+
+def _as_agreed(made: ChangeSet, agreed: ChangeSet) -> bool:
+    """Whether a plan with its vectors does what was looked at without them, and has nothing new to warn of."""
+    same = [(each.op, each.group or each.id) for each in made.changes] == [
+        (each.op, each.group or each.id) for each in agreed.changes
+    ]
+    return same and not made.conflicts and set(made.warnings) <= set(agreed.warnings)
 
 
 def words_on_top(engine: Engine, planned: ChangeSet) -> str:
@@ -140,6 +175,7 @@ class ChangeRequests(Widget):
         super().__init__()
         self.runner = EngineCalls(self)
         self._asked: ChangeRequest | None = None
+        self._send = False
         self._undo = undo
 
     # what a screen calls
@@ -267,10 +303,16 @@ class ChangeRequests(Widget):
         """Say one line above the key bar."""
         self.post_message(Flash(text, kind))
 
-    def _plan(self, make: Make) -> None:
+    def _plan(self, make: Make, *, send: bool = False) -> None:
+        """Plan it; nothing is sent for that before a person has seen what would be, and asked for it (`send`)."""
         asked = self._asked
         assert asked is not None
-        number = self.runner.start(PLAN, lambda token, report: make(asked.engine))
+        self._send = send
+
+        def work(token: CancelToken, report: Report) -> tuple[ChangeSet, Sequence[str]]:
+            return _with_notes(make(asked.engine)) if send else without_sending(asked.engine, make)
+
+        number = self.runner.start(PLAN, work)
         self.set_timer(
             SLOW_S, lambda: self._slow(PLAN, number, "working out the change; {browse.clear-filter} stops it")
         )
@@ -288,13 +330,13 @@ class ChangeRequests(Widget):
         message.stop()
         if not self.runner.done(message) or self._asked is None:
             return
-        if message.slot == APPLY:
+        if isinstance(message.value, tuple):  # a plan, to be looked at
+            if self._asked.engine is host(self).session.engine:
+                self._planned(*message.value)
+        elif message.slot == APPLY:
             self._written(message.value)
-        elif message.slot == STAGE:
+        else:
             self._kept(message.value)
-        elif self._asked.engine is host(self).session.engine:
-            planned, notes = message.value if isinstance(message.value, tuple) else (message.value, ())
-            self._planned(planned, notes)
 
     @on(RunFailed)
     def _failed(self, message: RunFailed) -> None:
@@ -330,11 +372,23 @@ class ChangeRequests(Widget):
         engine, access = asked.engine, asked.engine.write_state.access
         stop = access.reason if access.verdict == "confirm" else ""
         never = engine.write_state.never_because
-        said = [note for note in (never and f"It cannot be written: {never}", *notes, access.warning) if note]
+        sends = engine.sends
+        known = any(planned.unsent in each for each in planned.warnings)
+        sent_then = f"Nothing was sent yet; apply and stage send it{'' if known else f': {planned.unsent}'}."
+        said = [
+            note
+            for note in (
+                never and f"It cannot be written: {never}",
+                planned.unsent and sent_then,
+                *notes,
+                access.warning,
+            )
+            if note
+        ]
         effect = (
             None
             if planned.conflicts or (only_past(planned) and asked.preview is None)
-            else partial(effect_of_staged if asked.collected else effect_on_recall, engine)
+            else partial(effect_of_staged if asked.collected else effect_on_recall, engine, send=self._send)
         )
         if asked.collected:
             preview: ChangePreview = StagedSet(
@@ -355,7 +409,7 @@ class ChangeRequests(Widget):
             return
         if on_top:
             said.insert(0, on_top)
-            effect = effect and partial(effect_with_staged, engine)
+            effect = effect and partial(effect_with_staged, engine, send=self._send)
         preview = (asked.preview or ChangePreview)(
             planned,
             notes=said,
@@ -365,6 +419,7 @@ class ChangeRequests(Widget):
             effect=effect,
             staging=may_wait(asked, planned, bool(on_top)),
             way_out="back to the editor" if asked.edit is not None else "cancel",
+            sends=sends and effect is not None and not self._send,
         )
         self.app.push_screen(preview, self._answered)
 
@@ -383,9 +438,15 @@ class ChangeRequests(Widget):
             self.say("Nothing was changed.", "note")
         elif answer.what == "force":
             self._plan(self._again(asked, [each.id for each in answer.change_set.conflicts]))
+        elif answer.what == "send":
+            self._plan(asked.make, send=True)
         elif answer.what == "stage":
-            planned = answer.change_set
-            self.runner.start(STAGE, lambda token, report: asked.engine.write_state.staged.add(planned))
+            self.runner.start(
+                STAGE,
+                self._made_of(
+                    answer.change_set, lambda planned: asked.engine.write_state.staged.add(planned)
+                ),
+            )
         elif answer.what == "amend" and asked.amend is not None:
             asked.amend(answer.row)
         else:
@@ -445,8 +506,27 @@ class ChangeRequests(Widget):
         asked = self._asked
         assert asked is not None
         self._agreed = planned
-        number = self.runner.start(APPLY, lambda token, report: asked.write(asked.engine, planned, confirmed))
+        number = self.runner.start(
+            APPLY, self._made_of(planned, lambda made: asked.write(asked.engine, made, confirmed))
+        )
         self.set_timer(SLOW_S, lambda: self._slow(APPLY, number, "writing the change"))
+
+    def _made_of(
+        self, planned: ChangeSet, use: Callable[[ChangeSet], Any]
+    ) -> Callable[[CancelToken, Report], Any]:
+        """`use` of an agreed plan, its vectors made first; a plan that turned out otherwise is shown again."""
+        asked = self._asked
+        assert asked is not None
+        if not planned.unsent:
+            return lambda token, report: use(planned)
+
+        def work(token: CancelToken, report: Report) -> Any:
+            made, notes = _with_notes(asked.make(asked.engine))
+            kept = set(planned.ids)
+            made = made.without([each for each in made.ids if each not in kept and _of_the_table(made, each)])
+            return use(made) if _as_agreed(made, planned) else (made, notes)
+
+        return work
 
     def _written(self, outcome: Outcome) -> None:
         asked = self._asked

@@ -9,16 +9,14 @@ from pathlib import Path
 import pytest
 
 from tests.cli.every_command import call, commands_on_a_store
-from tests.engine.loopback import Loopback, loopback, text_vector
-from tests.engine.pro_store import row, write_store
+from tests.engine.loopback import Loopback, loopback
+from tests.engine.served_home import IDS, served_home
 
 TALK = """\
 User: The staging database listens on port 5432.
 Assistant: Noted.
 User: I prefer dark roast coffee.
 """
-
-IDS = [f"0b7f3a52-6c1e-4f0a-9d55-00000000000{number}" for number in range(1, 7)]
 
 
 @pytest.fixture
@@ -37,42 +35,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, service: Loopback) ->
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.chdir(tmp_path)
-    rows = [
-        row(id, f"Tool {number} hangs on hook {number} of the wall.", text_vector(id, 8), age=number)
-        for number, id in enumerate(IDS[:5])
-    ]
-    rows.append(row(IDS[5], "The van of the joiner is in the yard.", [0.0] * 8, age=9))
-    store = write_store(home / ".openclaw" / "memory" / "lancedb-pro", rows, dims=8)
-    entry = {
-        "enabled": True,
-        "config": {
-            "embedding": {
-                "provider": "openai-compatible",
-                "apiKey": "sk-here",
-                "model": "their-model",
-                "baseURL": f"{service.url}/v1",
-                "dimensions": 8,
-            },
-            "dbPath": str(store),
-            "llm": {"apiKey": "sk-here", "model": "their-chat", "baseURL": f"{service.url}/v1"},
-            "smartExtraction": True,
-            "retrieval": {
-                "rerank": "cross-encoder",
-                "rerankApiKey": "sk-here",
-                "rerankEndpoint": f"{service.url}/rerank",
-            },
-        },
-    }
-    (home / ".openclaw" / "openclaw.json").write_text(
-        json.dumps(
-            {
-                "plugins": {
-                    "slots": {"memory": "memory-lancedb-pro"},
-                    "entries": {"memory-lancedb-pro": entry},
-                }
-            }
-        )
-    )
+    store = served_home(home, service.url)
     (tmp_path / "talk.txt").write_text(TALK)
     (tmp_path / "new.jsonl").write_text(
         "\n".join(json.dumps({"text": f"The joiner calls at {hour} o'clock."}) for hour in (7, 8, 9))

@@ -142,6 +142,8 @@ class ChangeSet:
     """Whether its rows were in the table before: they come back as they were, also those without a vector."""
     allowed_by: str = ""
     """The right by which an agent does it without a question; the journal names it."""
+    unsent: str = ""
+    """Of a preview: what would be sent to make its vectors, which are none so far. Such a set is never written."""
     mark: Any = field(default=None, repr=False, compare=False)
     base: Any = field(default=None, repr=False, compare=False)
     """The whole rows as they were when this was planned, at `version`; spares reading them again."""

@@ -31,6 +31,10 @@ def apply(engine: Engine, change_set: ChangeSet, *, confirmed: bool = False) -> 
     RefusedError without it where it is needed, and when the store is open for reading only; ConflictError when a
     row is not what the plan expects.
     """
+    if change_set.unsent:
+        raise RefusedError(
+            f"Its vectors are not made: {change_set.unsent}.", fix="Plan it again where that may be sent."
+        )
     writing = engine.write_state
     if _ours_alone(change_set, writing):
         return _write_aside(change_set, writing.journal, now_ms=engine.now_ms, client=writing.client)

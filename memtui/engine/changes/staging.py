@@ -229,6 +229,8 @@ class StagedChanges:
 
     def add(self, planned: ChangeSet) -> ChangeSet:
         """Stage a plan; the whole set. Raises RefusedError for a plan that cannot wait."""
+        if planned.unsent:
+            raise RefusedError(f"Its vectors are not made: {planned.unsent}.", fix="Plan it again.")
         self._planned = self.with_(planned)
         if not self._planned.changes:
             self._planned = None

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
-from memtui.engine.core.hints import Hints, found_in, pieces
+from memtui.engine.core.hints import Hints, pieces
 from memtui.engine.core.javascript import LINE, LINE_START, SPACE, trim, utf16_len
 from memtui.engine.core.order_rules import hints, patterns
 
@@ -15,7 +15,7 @@ def instruction_like(text: str) -> str | None:
     """Why `text` reads like an order to an agent (a rule's name), None when it does not.
 
     English, German, French, Spanish, Chinese and Japanese; see `order_rules`. A transcript line such as
-    "Assistant: ..." counts: memories are no chats.
+    "Assistant: ..." counts where no turn of a user stands before it, as in the summary of a session.
     """
     by_hint, known = _by_hint(), patterns()
     first = len(known)
@@ -24,7 +24,7 @@ def instruction_like(text: str) -> str | None:
         for number in sorted({number for hint in there for number in by_hint[hint]}):
             if number >= first:
                 break
-            if found_in(known[number].wording, text, piece):
+            if known[number].found_in(text, piece):
                 first = number
                 break
     return known[first].rule if first < len(known) else None

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
-from memtui.engine.core.hints import HintedPattern, hinted
+from memtui.engine.core.hints import HintedPattern, Piece, found_in, hinted
 from memtui.engine.core.order_grammar import GRAMMAR
 
 LANGUAGES = ("English", "German", "French", "Spanish", "Chinese", "Japanese")
@@ -23,6 +23,16 @@ _FLAGS = re.I | re.S
 def _any(*patterns: str) -> tuple[str, ...]:
     return patterns
 
+
+_ANSWERS = r"(?:^|\n)\s*assistant\s*:\s*\S.*(?:\n|$)"
+
+_ASKS = re.compile(
+    r"(?:^|\n)[\s>*#_-]*(?:\[[^\]\n]{0,40}\][\s*_]*)?"
+    r"(?:user|human|benutzer(?:in)?|nutzer(?:in)?|anwender(?:in)?|utilisateur|utilisatrice|usuari[oa]|utente|usuári[oa]|gebruiker"
+    r"|użytkownik|пользователь|用户|用戶|使用者|ユーザー|사용자)[*_]*\s*[:：]",
+    re.IGNORECASE,
+)
+"""A turn of the person in a talk that was written down, as in the summary of a session."""
 
 _GUIDES_EN = (
     r"(?:instructions?|prompts?|rules?|messages?|guidelines?|directives?|restrictions?|safeguards?"
@@ -127,7 +137,8 @@ RULES: tuple[tuple[str, tuple[str, ...]], ...] = (
     (
         "speaks as somebody else",
         _any(
-            r"(?:^|\n)\s*(?:developer|assistant)\s*:\s*\S.*(?:\n|$)",
+            r"(?:^|\n)\s*developer\s*:\s*\S.*(?:\n|$)",
+            _ANSWERS,
             r"(?:^|\n)\s*(?:system|système|sistema|系统|系統|システム)\s*[:：]\s*(?=[^\n]*(?:\b(?:you|your|user|must|now|new"
             r"|delete|remove|ignore|override|grant|permission|treat|follow|respond|answer|reveal|neue"
             r"|lösche|ignorier\w*|du|nutzer"
@@ -285,13 +296,23 @@ class OrderPattern:
 
     rule: str
     wording: HintedPattern
+    unless: re.Pattern[str] | None = None
+    """What makes it no order where it stands before: what an assistant answered somebody is part of a talk."""
+
+    def found_in(self, text: str, piece: Piece) -> bool:
+        """Whether it stands in a piece of a text in which its hints are."""
+        if self.unless is None or (before := self.unless.search(text)) is None:
+            return found_in(self.wording, text, piece)
+        return self.wording.pattern.search(text, piece.start, before.start()) is not None
 
 
 @cache
 def patterns() -> tuple[OrderPattern, ...]:
     """All patterns in order, compiled when they are first asked for."""
     return tuple(
-        OrderPattern(name, hinted(each, _FLAGS)) for name, several in (*RULES, *GRAMMAR) for each in several
+        OrderPattern(name, hinted(each, _FLAGS), _ASKS if each is _ANSWERS else None)
+        for name, several in (*RULES, *GRAMMAR)
+        for each in several
     )
 
 

@@ -226,8 +226,8 @@ def effect_on_recall(
     """
     from memtui.engine.changes.recall_effect import RecallEffect, of_cases, recall_effect
 
-    if engine.withheld:  # the plan holds vectors that nobody made
-        return RecallEffect(0, (), 0, {}, not_known=engine.withheld)
+    if unsent := planned.unsent or engine.withheld:  # the plan holds vectors that nobody made
+        return RecallEffect(0, (), 0, {}, not_known=unsent)
     questions = [*of_cases(cases), *asked_last(engine, history)]
     own = own_words and not questions
 

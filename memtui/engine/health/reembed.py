@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.changes.change_set import Change, ChangeSet, Edit
 from memtui.engine.core.errors import MemtuiError
 from memtui.engine.core.text import one_line
 from memtui.engine.providers.embedder import NoEmbedder
+from memtui.engine.providers.held_embedder import HeldEmbedder
 
 if TYPE_CHECKING:
     from memtui.engine.engine import Engine
@@ -31,6 +33,10 @@ def plan_again(engine: Engine, ids: Sequence[str], why: str) -> ChangeSet:
     rows = _rows(engine, ids)
     texts = [str(row["text"]) for row in rows]
     dims = engine.store.dims or 0
+    if isinstance(embedder, HeldEmbedder):  # a preview: what the vectors will be is not known
+        embedder.withhold(texts)
+        unmade = [np.zeros(dims, np.float32)] * len(texts)
+        return replace(_set(engine, rows, unmade, "made anew", why), unsent=embedder.sentence)
     vectors: list[Any] = []
     for start in range(0, len(texts), _PART):
         vectors += list(embedded(embedder, texts[start : start + _PART], dims))

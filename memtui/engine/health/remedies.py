@@ -324,8 +324,11 @@ def effect_of_remedies(
     answer is another one, also the first changed memories' own words. Nothing of the store is written. Raises
     RefusedError where that cannot be tried: a store elsewhere, a table too large to be written anew for it.
     """
-    from memtui.engine.changes.recall_effect import of_cases, trial_effect, write_trial
+    from memtui.engine.changes.recall_effect import RecallEffect, of_cases, trial_effect, write_trial
 
+    unsent = [each.changes.unsent for each in plans if each.changes is not None and each.changes.unsent]
+    if unsent:
+        return RecallEffect(0, (), 0, {}, not_known="; ".join(unsent))
     store = engine.store
     steps = (*steps_of(plans), *steps)
     back_to = next((int(each.about) for each in steps if each.step == "restore"), None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -61,8 +62,11 @@ def run(door: Door, given: Update) -> Reply:
     arguments = given.model_dump()
     with door.lock:
         engine = door.engine
+        asks = "update" not in door.allowed and given.confirm is None
         try:
-            planned = changes.plan_edit(engine, [memory.id], wanted)
+            with engine.sending_nothing() if asks else nullcontext():
+                planned = changes.plan_edit(engine, [memory.id], wanted)
+                unsent = engine.withheld if asks else ""
         except MemtuiError as error:
             raise usage(error) from None
         if planned.conflicts:
@@ -75,13 +79,12 @@ def run(door: Door, given: Update) -> Reply:
         if "text" in wanted:  # where a new version takes its place, the old row keeps its text
             before.setdefault("text", fenced(shown(memory)))
             after.setdefault("text", fenced(clean(str(wanted["text"]))))
-        if "update" in door.allowed:
-            planned = replace(planned, allowed_by=allowed_by("update"))
-        elif given.confirm is None:
+        if asks:
             token = door.token("memory_update", arguments)
             data = Updated(action="preview", id=memory.id, confirm=token, before=before, after=after)
-            lines = asked_lines(memory, wanted)
-            note = f"Nothing was changed. To do it, repeat with confirm={token}"
+            lines = [*asked_lines(memory, wanted), *([f"If it is done, {unsent}"] if unsent else [])]
+            sent = f"If it is done, {unsent}. " if unsent else ""
+            note = f"Nothing was changed. {sent}To do it, repeat with confirm={token}"
             return Reply(
                 data,
                 untrusted([clean(line) for line in lines], note),
@@ -89,8 +92,10 @@ def run(door: Door, given: Update) -> Reply:
                 asks=("An agent wants to change a memory.", *lines),
                 confirm=token,
             )
-        else:
+        if given.confirm is not None and "update" not in door.allowed:
             door.take_token(given.confirm, "memory_update", arguments)
+        else:
+            planned = replace(planned, allowed_by=allowed_by("update"))
         try:
             changes.apply(engine, planned)
             engine.refresh()

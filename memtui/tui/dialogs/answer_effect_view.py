@@ -52,6 +52,9 @@ def effect_lines(
     if isinstance(value, MemtuiError):
         lines = _titled("not known", "$stale", width)
         return [*lines, *sentences([value.message], width, glyphs.warn, "bold $stale")]
+    if value.not_known and value.failed >= value.asked:
+        lines = _titled("not known", "$stale", width)
+        return [*lines, *sentences([f"{value.not_known}."], width, glyphs.warn, "bold $stale")]
     if not value.asked:
         return [
             *_titled("nothing to ask", "$dim", width),

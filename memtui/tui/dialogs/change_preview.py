@@ -45,10 +45,11 @@ class PreviewAnswer:
     """What the person says to a preview.
 
     "apply" `change_set`; `confirmed`: the person agreed to what needs it (a deletion, a stopped agent). "force":
-    plan again, over what others changed. "stage": keep it with what is staged. "amend": edit the staged `row`.
+    plan again, over what others changed. "stage": keep it with what is staged. "send": plan
+    and measure it again, sending what that needs. "amend": edit the staged `row`.
     """
 
-    what: Literal["apply", "force", "stage", "amend"]
+    what: Literal["apply", "force", "stage", "send", "amend"]
     change_set: ChangeSet
     confirmed: bool = False
     row: str = ""
@@ -155,6 +156,7 @@ class ChangePreview(QuickModal[PreviewAnswer | None]):
         staging: Literal["", "offered", "only"] = "",
         turns: bool = False,
         way_out: str = "cancel",
+        sends: bool = False,
     ) -> None:
         super().__init__()
         self.plan = plan
@@ -166,6 +168,7 @@ class ChangePreview(QuickModal[PreviewAnswer | None]):
         self._lines = 0
         self._staging = staging
         self._effect, self.runner = effect, EngineCalls(self)
+        self._sends = sends
         self._rows = PreviewRows(plan, self._notes())
 
     def compose(self) -> ComposeResult:
@@ -243,6 +246,8 @@ class ChangePreview(QuickModal[PreviewAnswer | None]):
             ways.append(("change.apply", apply))
         if self._staging and self._clean:
             ways.append(("change.stage", "stage"))
+        if self._sends and self._clean:
+            ways.append(("change.send", "send, measure"))
         if self._turns and self._row and not plan.conflicts:
             op = next((each.op for each in plan.changes if each.id == self._row), "")
             ways.append(("change.redact", "delete" if op == "edit" else "redact"))
@@ -283,6 +288,7 @@ class ChangePreview(QuickModal[PreviewAnswer | None]):
             "agree": ready and gone and not self._count and not stop,
             "stopped": ready and stop and not self._count,
             "stage": self._clean and bool(self._staging),
+            "send": self._sends and self._clean,
             "leave_out": bool(plan.conflicts) and bool(plan.changes),
             "force": bool(plan.conflicts) and self._forcible,
             "drop": self._can_drop,
@@ -422,6 +428,9 @@ class ChangePreview(QuickModal[PreviewAnswer | None]):
 
     def action_redact(self) -> None:
         self.dismiss(PreviewAnswer("amend", self.plan, row=self._row))
+
+    def action_send(self) -> None:
+        self.dismiss(PreviewAnswer("send", self.plan))
 
     def action_stage(self) -> None:
         self.dismiss(PreviewAnswer("stage", self.plan))

@@ -244,10 +244,15 @@ class PersonPreview(ChangePreview):
         self._plan_anew()
 
     def _plan_anew(self) -> None:
+        from memtui.tui.change_request import without_sending
+
         engine = host(self).session.engine
         if engine is not None:
             self.runner.call(
-                "plan", lambda token, report: self.case.plan(engine), self._take, failed=self._not_planned
+                "plan",
+                lambda token, report: without_sending(engine, self.case.plan)[0],
+                self._take,
+                failed=self._not_planned,
             )
 
     def _not_planned(self, error: MemtuiError) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from memtui.engine import MemtuiError
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
@@ -52,9 +54,16 @@ def read_indexes(engine: Engine, cancel: CancelToken) -> Any:
 
 def plan_safe(engine: Engine, found: Any, cancel: CancelToken) -> tuple[Any, ...]:
     """The remedies of everything that may be mended beside the agent, planned and not written; for a worker."""
-    from memtui.engine.health import patient_of, plan_remedy
+    from memtui.engine.health import patient_of
 
     patient = patient_of(engine, now_ms=engine.now_ms, cancel=cancel)
+    with engine.sending_nothing():
+        return _planned_safe(patient, found)
+
+
+def _planned_safe(patient: Any, found: Any) -> tuple[Any, ...]:
+    from memtui.engine.health import plan_remedy
+
     safe = [each for each in found.findings if each.check.how == "safe" and each.check.safe]
     plans = (plan_remedy(patient, each) for each in safe)
     return tuple(plan for plan in plans if plan.writes and not plan.names)
@@ -70,22 +79,30 @@ def weigh(
     from memtui.paths import cases_file, questions_file
 
     cases = CaseBook(cases_file(engine.info.uri)).cases()
-    return effect_of_remedies(
-        engine,
-        plans,
-        cases,
-        History(questions_file()),
-        steps=steps,
-        own_words=True,
-        on_progress=report,
-        cancel=cancel,
-    )
+    with engine.sending_nothing():
+        return effect_of_remedies(
+            engine,
+            plans,
+            cases,
+            History(questions_file()),
+            steps=steps,
+            own_words=True,
+            on_progress=report,
+            cancel=cancel,
+        )
 
 
 def mend(engine: Engine, plans: Sequence[Any], ask: bool) -> str:
     """Carry the plans out; with `ask` the cases and last questions before and after. What to say; for a worker."""
-    from memtui.engine.health import answers_in_words, carry_out_remedies
+    from memtui.engine.health import answers_in_words, carry_out_remedies, patient_of, plan_remedy
 
+    patient = patient_of(engine, now_ms=engine.now_ms)
+    plans = [
+        plan_remedy(patient, each.finding) if each.changes is not None and each.changes.unsent else each
+        for each in plans
+    ]
+    if refused := next((each.refusal for each in plans if each.refusal), ""):
+        raise MemtuiError(refused, fix="Nothing was changed.")
     done = carry_out_remedies(engine, plans, confirmed=True, ask=before_and_after(engine) if ask else None)
     entries = ", ".join(str(each["entry"]) for each in done if each["entry"] is not None)
     answers = [each["receipt"]["answers"] for each in done if "receipt" in each]

@@ -295,7 +295,8 @@ class HealthScreen(BaseScreen):
             return
         from memtui.engine.health import patient_of, plan_remedy
 
-        plan = plan_remedy(patient_of(engine, now_ms=engine.now_ms), finding)
+        with engine.sending_nothing():
+            plan = plan_remedy(patient_of(engine, now_ms=engine.now_ms), finding)
         if plan.refusal:
             self.flash(plan.refusal, "note")
         elif plan.steps:
@@ -338,7 +339,11 @@ class HealthScreen(BaseScreen):
                     "; ".join(each.title for each in plan.steps)
                     or (plan.changes.title if plan.changes else ""),
                     f"{plan.finding.kind}  {plan.finding.seen.sentence}: {plan.finding.check.effect}",
-                    plan.finding.check.price,
+                    "; ".join(
+                        each
+                        for each in (plan.finding.check.price, plan.changes.unsent if plan.changes else "")
+                        if each
+                    ),
                     plan.changes,
                     any(each.step == "prune" for each in plan.steps),
                 )
