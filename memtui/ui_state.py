@@ -73,6 +73,17 @@ class UiState:
         return True
 
 
+KEYS, GENERATION = "keys", 2
+"""The name under which it is kept which keys a person has worked with, and what is kept of those of today."""
+
+
+def knew_before(kept: UiState) -> bool:
+    """Whether somebody worked here with other keys than those of today; from now on these are known."""
+    before = kept.read()
+    kept.put({KEYS: GENERATION})
+    return bool(before) and before.get(KEYS) != GENERATION
+
+
 def app_state(environ: Mapping[str, str] = os.environ) -> UiState:
     """What belongs to no store: the theme and the screen of the last run, which a store never seen begins with."""
     return UiState(state_dir(environ) / "ui.json")

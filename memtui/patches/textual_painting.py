@@ -56,6 +56,16 @@ class QuickApp(Unhurried, App[None]):
         known: dict[str, Theme] = getattr(self, "_registered_themes", {})
         return known.get(theme_name) or super().get_theme(theme_name)
 
+    async def _check_bindings(self, key: str, priority: bool = False) -> bool:
+        """As Textual does, but a key that is shown as one that cannot act now does nothing anywhere.
+
+        Textual goes on to the next that knows the key: a dim "undo" of a row would undo the last change of all.
+        """
+        active = None if priority or not self.screen_stack else self.screen.active_bindings.get(key)
+        if active is not None and not active.enabled:
+            return False
+        return await super()._check_bindings(key, priority)
+
     async def on_event(self, event: events.Event) -> None:
         """As Textual does."""
         if isinstance(event, events.InputEvent):

@@ -58,7 +58,7 @@ from memtui.tui.startup.session_app import SessionApp
 from memtui.tui.theme.files import LOOK_S, LiveThemes
 from memtui.tui.theme.tokens import defaults
 from memtui.tui.tour import Guide
-from memtui.ui_state import UiState, app_state, store_ui_state, unsaved_edits
+from memtui.ui_state import UiState, app_state, knew_before, store_ui_state, unsaved_edits
 
 
 def _screen(mode: str, name: str) -> Screen[Any]:
@@ -101,6 +101,7 @@ class MemtuiApp(SessionApp):
         super().__init__(keys or load_keys())
         self.stylesheet = CachedStylesheet(variables=self.get_css_variables())
         self._guide = Guide(self, kept)
+        self._kept = kept
         self._as_left = LastSession(self, kept, look)
         self._wanted_mode = ""
         """Where to go as soon as the store is open."""
@@ -167,6 +168,8 @@ class MemtuiApp(SessionApp):
         if self._steady is not None:
             self._steady.begin()
         self._problems += self._themes.load_all()
+        if self._kept is not None:
+            self.knew_before = knew_before(self._kept)
         self._store.open(self._target)
         self.begun = True
         self.set_interval(WATCH_S, self._store.watch)
@@ -349,6 +352,8 @@ class MemtuiApp(SessionApp):
         self._guide.start()
 
     def action_skip_tour(self) -> None:
+        if not self._guide.running:
+            self.say("no tour: the palette begins it at any time", "note")
         self._guide.stop()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -356,7 +361,8 @@ class MemtuiApp(SessionApp):
             return self.session.target == DEMO and self.session.open
         if action == "take_back" and not self.session.open:
             return None
-        return action != "skip_tour" or self._guide.running
+        coming = self.session.target == DEMO and not self.session.stats and self._guide.coming
+        return action != "skip_tour" or self._guide.running or coming
 
     def action_jump(self) -> None:
         from memtui.tui.jump import Jump, spots

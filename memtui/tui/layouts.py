@@ -129,7 +129,7 @@ def recall(width: int, height: int, shape: RecallShape = RecallShape()) -> Arran
         return line | {shape.zoom: Box(0, ask, width, body)}
     if kind == "narrow":
         why = 3 if shape.answered and body >= 14 else 0
-        stages = min(1 + shape.stages, max(0, body - why - 6)) if shape.stages else 0
+        stages = min(1 + shape.stages, (body - why) * 2 // 5) if shape.stages else 0
         boxes = dict(line)
         if stages > 1:
             boxes["stages"] = Box(0, ask, width, stages)

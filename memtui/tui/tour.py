@@ -125,12 +125,7 @@ STEPS = (
         lambda before, now: now.version > before.version and not now.dialog,
     ),
     TourStep(
-        "Saved as a case, and asked again.",
-        "Press {recall.again}, should the answer not be here yet.",
-        lambda before, now: now.answered and now.right,
-    ),
-    TourStep(
-        "Number 1 is the right port now. Every change can be undone, exact to the field.",
+        "Saved as a case and asked again: number 1 is the right port now. Every change can be undone.",
         "Press {app.go-browse}, then {browse.undo}, then {change.apply}; {app.skip-tour} keeps it.",
         lambda before, now: now.version > before.version and not now.dialog,
     ),
@@ -224,12 +219,27 @@ class Guide:
         """The number of the step, from 0; as many as there are steps: the end."""
         return self._at
 
+    @property
+    def coming(self) -> bool:
+        """Whether it begins by itself as soon as the demo store is open."""
+        if self._kept is not None and self._kept.read().get(SEEN):
+            self._kept = None
+        return self._kept is not None
+
     def offer(self) -> None:
-        """Begin the tour where it was never shown."""
+        """Begin the tour where it was never shown; over a dialog, or before keys that wait, it would take both away."""
+        if not self.coming:
+            return
+        if len(self._app.screen_stack) > 1 or self._app.typed_ahead:
+            self._app.set_timer(LOOK_S, self.offer)
+            return
+        self._shown()
+        self.start()
+
+    def _shown(self) -> None:
         kept, self._kept = self._kept, None
-        if kept is not None and not kept.read().get(SEEN):
+        if kept is not None:
             self._app.run_worker(lambda: kept.put({SEEN: True}), thread=True, group="guided")
-            self.start()
 
     def start(self) -> None:
         """Begin, or begin anew."""
@@ -239,7 +249,8 @@ class Guide:
         self._begin(0)
 
     def stop(self) -> None:
-        """Enough."""
+        """Enough, also before it has begun."""
+        self._shown()
         if self._timer is None:
             return
         self._timer.stop()
@@ -253,8 +264,11 @@ class Guide:
         """Go on when the step was done, and be seen on whatever is on top."""
         if not self.running or not self._app.screen_stack:
             return
-        if self._before is not None and self._step.done(self._before, look(self._app)):
-            self._begin(self._at + 1)
+        now = look(self._app)
+        if self._before is not None and self._step.done(self._before, now):
+            following = STEPS[self._at + 1 : self._at + 2]
+            if not (now.dialog and following and following[0].fill):  # what fills in closes what is open
+                self._begin(self._at + 1)
         self._show()
 
     def _begin(self, at: int) -> None:

@@ -311,3 +311,26 @@ def test_a_time_of_the_journal_begins_when_its_day_does() -> None:
     assert began("36h", now, UTC) == now - 36 * 3_600_000
     assert began("2w", now, UTC) == now - 14 * DAY_MS
     assert [began(word, now, UTC) for word in ("", "soon", "2026-13-40", "3")] == [None] * 4
+
+
+async def test_a_purged_entry_is_not_undone_and_its_keys_undo_nothing_else(tmp_path):
+    """The dim key of a row must not fall through to the app's own, which undoes the last change of all."""
+    store = changed_store(tmp_path)
+    made = engine_at(store)
+    changes.apply(made, changes.plan_forget(made, [FIRST], hard=True, shrink=True), confirmed=True)
+    made.close()
+    before, version = rows_of(store), version_of(store)
+    async with browsing(store) as (app, pilot):
+        await press(pilot, "6")
+        await to_entry(pilot, app, 1)
+        screen = app.screen
+        assert screen.check_action("undo", ()) is None
+        assert not screen.active_bindings["u"].enabled
+        for key in ("u", "U"):
+            await press(pilot, key)
+            assert app.screen is screen, f"{key} opened {app.screen}"
+            assert "removed for good" in said(app)
+        await to_entry(pilot, app, 3)
+        assert screen.active_bindings["u"].enabled
+    assert version_of(store) == version
+    assert same_rows(rows_of(store), before)

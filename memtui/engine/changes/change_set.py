@@ -301,13 +301,13 @@ COUNTERS = frozenset(
 
 # What a change was about, in words, for the journal's list: "port of the bastion: 2222 to 8443".
 
-LONGEST = 120
+LONGEST = 200
 """Characters of a subject."""
 
 _AROUND = 4
 """Words before a changed piece that say what it is about."""
 
-_PIECE = 40
+_PIECE = 60
 """Characters of a replaced piece, and of its replacement."""
 
 _NAMED = 2
@@ -325,8 +325,9 @@ def subject_of(changes: Sequence[Change]) -> str:
     if len(changes) == 1:
         text = _of_one(changes[0])
     else:
-        named = "; ".join(_short(_title(each), _PIECE) for each in several[:_NAMED])
         rest = len(changes) - min(_NAMED, len(several))
+        room = (LONGEST - len(f"; {rest:,} more")) // _NAMED - 2
+        named = "; ".join(_short(_title(each), room) for each in several[:_NAMED])
         text = f"{named}; {rest:,} more" if rest else named
     return _short(text, LONGEST)
 
@@ -341,7 +342,7 @@ def _of_one(change: Change) -> str:
     fields = ", ".join(
         f"{name} {_value(change.before, name)} to {_value(change.after, name)}" for name in change.after
     )
-    return f"{_short(title, _PIECE)}: {fields}"
+    return f"{_short(title, max(_PIECE, LONGEST - len(fields) - 2))}: {fields}"
 
 
 def _replaced(before: str, after: str) -> str:

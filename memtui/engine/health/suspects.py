@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 KINDS = ("noise", "secret", "injection")
 
-_SHOWN = 120
+_SHOWN = 320
 
 _AROUND = 40
 """Characters shown on each side of what was found."""

@@ -107,6 +107,9 @@ _OF_ROWS = ("enter", "up", "down", "pageup", "pagedown")
 _NOW = ("escape", "ctrl+q", "ctrl+c")
 """Never wait for anything: they stop what the others wait for."""
 
+TOLD_LOOKS = 30
+"""So often a key must have waited for the store before it is said: most stores are open by then."""
+
 
 class KeymapApp(QuickApp):
     """Gives Textual the keys in force, and handles what Textual has no notion of."""
@@ -122,6 +125,8 @@ class KeymapApp(QuickApp):
         self._holding = False
         self._looks = 0
         """How often it was seen that the next key has to wait."""
+        self._waiting = 0
+        """How many keys were said to wait for the store."""
         self._unready = 0
         """How often of these only because what has the keyboard was not laid out, which may be for good."""
         self._serial = 0
@@ -129,6 +134,8 @@ class KeymapApp(QuickApp):
         """How many steps the keys so far have gone on their ways."""
         self._told: set[str] = set()
         """Ids of actions that were said to have moved."""
+        self.knew_before = False
+        """Whether this person worked with the keys of before: nobody else is told where one has gone."""
         self.begun = True
         """Whether the store has been asked for: keys that are there before the first frame wait for that."""
         self.performed: list[str] = []
@@ -153,7 +160,11 @@ class KeymapApp(QuickApp):
             event.key == "ctrl+j"
         ):  # an Enter that was pressed before the terminal was ours arrives as a line feed
             event = events.Key("enter", "\r")
-        if event.key in _NOW and self._holding:
+        palette = self._opens_palette(event) and host(self).session.phase in _OPENING
+        if self._holding and (event.key in _NOW or palette):
+            if palette and self._ahead:
+                keys = " ".join(cap(each.key) for each in self._ahead)
+                self.say(f"{no_store(self)}: not accepted: {keys}", "note")
             self._ahead.clear()  # what waits is given up, and so is what was to come after it
             self._holding = self._handling = False
             self._looks = self._unready = 0
@@ -182,6 +193,7 @@ class KeymapApp(QuickApp):
         if self._must_wait(self._ahead[0]):
             self._holding = True
             self._looks += 1
+            self._say_waiting()
             self.set_timer(HOLD_S, self._look_again)
             return
         self._holding, self._looks, self._unready = False, 0, 0
@@ -196,6 +208,19 @@ class KeymapApp(QuickApp):
         way = [each for each in taker.ancestors_with_self if each is not self]
         self._see_lost(self._serial, self._steps, 0)
         self._follow(self._serial, way, 0)
+
+    def _opens_palette(self, event: events.Key) -> bool:
+        """Whether a key opens the palette wherever it is pressed."""
+        return event.key in self.keys.by_id["app.palette"].each and not event.is_printable
+
+    def _say_waiting(self) -> None:
+        """Tell that keys wait for the store, and which, once each."""
+        waits = len(self._ahead)
+        if self._looks < TOLD_LOOKS or waits == self._waiting or host(self).session.phase not in _OPENING:
+            return
+        self._waiting = waits
+        keys = " ".join(cap(each.key) for each in self._ahead)
+        self.say(f"{no_store(self)}: then comes {keys}; {cap('escape')} drops it", "note")
 
     async def _look_for_lost(self, serial: int, steps: int, looks: int) -> None:
         if serial == self._serial and looks >= LOST_LOOKS:
@@ -305,6 +330,8 @@ class KeymapApp(QuickApp):
 
     def _say_moved(self, pressed: str) -> None:
         """Tell, once for each, where what this letter did before has gone."""
+        if not self.knew_before:
+            return
         live = [self.keys.key(active.binding.id) for active in self.screen.active_bindings.values()]
         gone = [key for key in live if key is not None and pressed in key.moved and key.id not in self._told]
         if not gone or pressed in gone[0].each:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 
 from rich.cells import cell_len, set_cell_size
 from textual.content import Content
@@ -31,6 +32,56 @@ def shorten(line: Content, width: int, ellipsis: str) -> Content:
     if line.cell_length <= width:
         return line
     return Content.assemble(line.truncate(max(0, width - cell_len(ellipsis))), ellipsis if width > 0 else "")
+
+
+AFTER = 16
+"""Cells behind a word that was looked for, which are shown with it: "port 2222" is the answer, not "port"."""
+
+
+def around(text: str, width: int, spans: Sequence[tuple[int, int]], ellipsis: str = "…") -> str:
+    """`crop`, but moved to where most of `spans` (begin and end in `text`) are in sight with what follows them."""
+    if cell_len(text) <= width or not spans or len(text) != cell_len(text):
+        return crop(text, width, ellipsis)
+
+    def seen(begin: int) -> int:
+        end = begin + width - 1 - bool(begin)
+        return sum(begin <= low and min(high + AFTER, len(text)) <= end for low, high in spans)
+
+    starts = [0, *(text.rfind(" ", 0, max(0, low - 2)) + 1 for low, _ in spans)]
+    begin = max(dict.fromkeys(starts), key=seen)
+    return crop(ellipsis + text[begin:] if begin else text, width, ellipsis)
+
+
+def folded(text: str, first: int, second: int, ellipsis: str = "…") -> tuple[str, str]:
+    """`text` in a line of at most `first` cells and one of at most `second`, cut only at the end of the second.
+
+    The first ends where a word ends, unless that would leave a quarter of it empty.
+    """
+    if cell_len(text) <= first:
+        return text, ""
+    upper = set_cell_size(text, first)
+    if text[len(upper) : len(upper) + 1] not in ("", " "):
+        words = upper.rpartition(" ")[0]
+        upper = words if cell_len(words) * 4 >= first * 3 else upper
+    return upper.rstrip(), crop(text[len(upper) :].strip(), second, ellipsis)
+
+
+INDENT = 8
+"""Where a second line begins that needs more room than the text above it has."""
+
+
+def flowing(
+    lead: Content, text: str, tail: Content, width: int, ellipsis: str = "…", style: str = "$foreground"
+) -> tuple[Content, ...]:
+    """`lead`, `text`, and `tail` at the right end of `width` cells; what has no room goes on in a second line."""
+    room = max(8, width - lead.cell_length - tail.cell_length)
+    indent = lead.cell_length
+    upper, lower = folded(text, room, max(8, width - indent - 1), ellipsis)
+    if lower.endswith(ellipsis) and indent > INDENT:
+        indent = INDENT
+        upper, lower = folded(text, room, max(8, width - indent - 1), ellipsis)
+    first = Content.assemble(lead, (set_cell_size(upper, room), style), tail)
+    return (first, Content.assemble(" " * indent, (lower, style))) if lower else (first,)
 
 
 def fit(text: str, width: int, ellipsis: str = "…") -> str:

@@ -30,6 +30,9 @@ MIN_TRACK = 10
 GOOD_TRACK = 34
 """As much as the axis keeps where formulas want room."""
 
+LEAST_TRACK = 24
+"""What is left to the axis where a formula would be cut else."""
+
 _TOPS = (0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 
 TOLERANCE = 1e-9
@@ -135,7 +138,9 @@ def fall_rows(
 
 def _formula_cells(fall: Waterfall, width: int) -> int:
     longest = max((len(m.formula) for m in fall.moves), default=0) + 1
-    return 0 if width < 70 else min(longest, max(18, width - TITLE_CELLS - VALUE_CELLS - 3 - GOOD_TRACK))
+    rest = width - TITLE_CELLS - VALUE_CELLS - 3
+    track = GOOD_TRACK if rest - GOOD_TRACK >= longest else LEAST_TRACK
+    return 0 if width < 70 else min(longest, max(18, rest - track))
 
 
 def _cells(value: float, top: float, cells: int) -> float:

@@ -53,7 +53,10 @@ class LastSession:
         left = self._look.as_left(values)
         if left.theme in app.themes:
             app.theme = left.theme
-        if not before and left.screen in app.MODES and app.current_mode == app.DEFAULT_MODE:
+        at_rest = (
+            len(app.screen_stack) == 1 and not app.typed_ahead
+        )  # else what is open, and its keys, would go
+        if not before and at_rest and left.screen in app.MODES and app.current_mode == app.DEFAULT_MODE:
             app.call_next(app.switch_mode, left.screen)
 
     def end(self) -> None:

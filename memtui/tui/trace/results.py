@@ -335,17 +335,17 @@ def disagreements(found: Sequence[Disagreement], now_ms: int, glyphs: Glyphs, ca
     for each in found:
         place = f"number {each.newer_rank}" if each.newer_rank else "not recalled"
         said = (
-            f"two memories disagree: number {each.rank} says {each.kind} {one_line(each.value)}, "
+            f": number {each.rank} says {each.kind} {one_line(each.value)}, "
             f"{age(each.recalled_ms, now_ms)} old; a newer one {one_line(each.newer_value)}, "
             f"{age(each.newer_ms, now_ms)} old, {place}"
         )
         lines.append(
             Content.assemble(
                 (f"{glyphs.warn} ", "bold $stale"),
+                ("two memories disagree, ", "$stale"),
+                (cap, "bold $key"),  # where the line is cut, its key stands before that
+                (" corrects it", "$foreground"),
                 (said, "$stale"),
-                "   ",
-                (cap, "bold $key"),
-                (" corrects it", "$dim"),
             )
         )
     return lines

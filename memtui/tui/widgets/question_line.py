@@ -53,6 +53,29 @@ class QuestionLine(CleanInput):
         self._typed: list[str] = []
         """What was typed of which the screen has said nothing yet, oldest first."""
         self._filling = False
+        self.given = False
+        """The keyboard came with the screen, unasked: until something is typed, digits and `?` are not text."""
+
+    def check_consume_key(self, key: str, character: str | None) -> bool:
+        """As Textual does, but what goes to another screen or opens the help still does where nobody types yet."""
+        if self.given and character is not None and (character.isdecimal() or character == "?"):
+            return False
+        return super().check_consume_key(key, character)
+
+    def on_key(self, event: events.Key) -> None:
+        """Leave to the screen what is not text yet; the first letter makes everything after it text."""
+        if event.is_printable and not self.check_consume_key(event.key, event.character):
+            event.prevent_default()
+        elif self.given and event.is_printable:
+            self.type_into()
+
+    def on_blur(self) -> None:
+        self.given = False
+
+    def type_into(self) -> None:
+        """Whatever is pressed from here on is text."""
+        self.given = False
+        self.screen.refresh_bindings()
 
     def watch_value(self, value: str) -> None:
         if not self._filling:

@@ -11,7 +11,7 @@ from textual.content import Content
 from memtui.engine import one_line
 from memtui.tui.host import host
 from memtui.tui.paint.bars import padded_bar
-from memtui.tui.paint.cells import crop, fit, right
+from memtui.tui.paint.cells import around, crop, fit, folded, right, shorten
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import score
 from memtui.tui.theme.tokens import category_cell, scope_style, tier_style
@@ -20,6 +20,9 @@ from memtui.tui.widgets.row_list import Row, RowList
 BAR_CELLS = 8
 
 TAIL = BAR_CELLS + 13
+
+LEAST_TEXT = 6
+"""Fewer cells of the second line say nothing of a text."""
 
 BAND_CELLS = 5
 """A tier of importance beside the bar: must, nice, unkn, with a space."""
@@ -74,15 +77,19 @@ def lit(text: str, words: Sequence[str]) -> Content:
 def hit_lines(
     hit: ResultRow, width: int, glyphs: Glyphs, *, evidence: bool, verdict: str = ""
 ) -> tuple[Content, ...]:
-    """One result in one line, or two with its evidence below, each of `width` cells.
+    """One result in one line, or two with its evidence at the right of the second, each of at most `width` cells.
 
-    `verdict`: what the saved case of the question says of it, "expected", "rejected", its grade, or nothing.
+    What the first has no room for of the text goes on in the second. `verdict`: what the saved case of the question
+    says of it, "expected", "rejected", its grade, or nothing.
     """
     text_cells = max(8, width - 12 - TAIL)
     band = fit(one_line(hit.band)[: BAND_CELLS - 1], BAND_CELLS, "") if hit.band else ""
-    text = crop(one_line(hit.text), text_cells, glyphs.ellipsis)
+    said = _evidence(hit, width - 12, glyphs) if evidence else Content()
+    room = width - 12 - said.cell_length - 2 if evidence else 0
+    upper, lower = _text(hit, text_cells, room if room >= LEAST_TEXT else 0, glyphs)
     moved, moved_style = _moved(hit.climbed, glyphs)
     bright = "$score-high" if hit.share >= 0.6 else "$score-mid" if hit.share >= 0.4 else "$score-low"
+    bold = "bold" if hit.tier == "core" else ""
     first = Content.assemble(
         (right(str(hit.rank), 3), "bold $foreground"),
         (glyphs.grades[int(verdict)], "bold $ok")
@@ -94,8 +101,8 @@ def hit_lines(
         " ",
         category_cell(hit.category),
         " ",
-        lit(text, hit.matches).stylize_before("bold" if hit.tier == "core" else ""),
-        " " * (text_cells - cell_len(text) + 1),
+        lit(upper, hit.matches).stylize_before(bold),
+        " " * (text_cells - cell_len(upper) + 1),
         (band, "$dim"),
         (padded_bar(hit.share, BAR_CELLS - len(band) - int(bool(hit.shown)), glyphs), bright),
         (right(hit.shown or score(hit.score), 5 + int(bool(hit.shown))), "bold $foreground"),
@@ -103,23 +110,38 @@ def hit_lines(
         "  ",
     )
     if hit.left_out and not evidence:  # in a narrow list the reason stands alone
-        said = crop(f"{glyphs.cross} {one_line(hit.left_out)}", max(8, width - 12), glyphs.ellipsis)
-        return first, Content.styled(" " * 11 + said, "$stage-cut")
-    return (first, _evidence(hit, width, glyphs)) if evidence else (first,)
+        why = crop(f"{glyphs.cross} {one_line(hit.left_out)}", max(8, width - 12), glyphs.ellipsis)
+        return first, Content.styled(" " * 11 + why, "$stage-cut")
+    if not evidence:
+        return (first,)
+    gap = " " * max(0, width - 12 - cell_len(lower) - said.cell_length)
+    return first, Content.assemble(" " * 11, lit(lower, hit.matches).stylize_before(bold), gap, said)
+
+
+def _text(hit: ResultRow, first: int, second: int, glyphs: Glyphs) -> tuple[str, str]:
+    """The text in two lines of so many cells, cut around the words of the question where it does not fit."""
+    text = one_line(hit.text)
+    low = text.lower()
+    found = [(at, at + len(word)) for word in hit.matches for at in found_at(low, word)]
+    spans = found if len(low) == len(text) else []
+    if not second:
+        return around(text, first, spans, glyphs.ellipsis), ""
+    upper, _ = folded(text, first, second, glyphs.ellipsis)
+    return folded(
+        around(text, cell_len(upper) + 1 + second, spans, glyphs.ellipsis), first, second, glyphs.ellipsis
+    )
 
 
 def _evidence(hit: ResultRow, width: int, glyphs: Glyphs) -> Content:
-    scope_cells = max(8, min(20, width - 11 - 42))
-    parts: list[str | tuple[str, str]] = [
-        " " * 11,
-        (fit(one_line(hit.scope or "-"), scope_cells, glyphs.ellipsis), scope_style(hit.scope)),
-    ]
+    """The scope and what each lane found it with, in at most `width` cells."""
+    lanes: list[str | tuple[str, str]] = []
     if hit.left_out:
-        parts.append((f"  {glyphs.cross} {one_line(hit.left_out)}", "$stage-cut"))
+        lanes.append((f"  {glyphs.cross} {one_line(hit.left_out)}", "$stage-cut"))
     for lane, found, style in hit.evidence:
-        parts += ["  ", (lane + " ", style), (fit(found or "-", 8), "$dim")]
-    line = Content.assemble(*parts)
-    return line.truncate(width - 1, ellipsis=True) if line.cell_length >= width else line
+        lanes += ["  ", (lane + " ", style), (found or "-", "$dim")]
+    told = Content.assemble(*lanes)
+    scope = crop(one_line(hit.scope or "-"), max(8, width - told.cell_length), glyphs.ellipsis)
+    return shorten(Content.assemble((scope, scope_style(hit.scope)), told), width, glyphs.ellipsis)
 
 
 def _moved(climbed: int | None, glyphs: Glyphs) -> tuple[str, str]:

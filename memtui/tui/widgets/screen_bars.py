@@ -14,12 +14,14 @@ from textual.widget import Widget
 from memtui.engine import one_line
 from memtui.tui.actions.action import Action, cap
 from memtui.tui.host import host
-from memtui.tui.layout import NORMAL_WIDTH
 from memtui.tui.messages import FlashKind
 from memtui.tui.paint.cells import crop
 from memtui.tui.startup.preload import GO, MODES
 
 NAME_KEPT = 12
+"""Cells of the store's name that are kept as long as the program's own name can go instead."""
+
+NAME_LEAST = 8
 """Cells of the store's name that are never given up for names of screens."""
 
 
@@ -36,20 +38,32 @@ class TopBar(Widget):
         self._mode = mode
 
     def render(self) -> Content:
-        room = self.size.width - self._store(0, NAME_KEPT).cell_length - 2
-        every = frozenset(MODES)
-        fewer = (frozenset(MODES[:n]) for n in range(len(MODES), 0, -1))
-        tries = [(every, 3), (every, 2), *((names, 1) for names in fewer)]
-        fitting = (tabs for names, gap in tries if (tabs := self._tabs(names, gap)).cell_length <= room)
-        wide = self.app.size.width >= NORMAL_WIDTH
-        left = (next(fitting, None) if wide else None) or self._tabs(frozenset(), 2)
+        left = self._fitting()
         right = self._store(self.size.width - left.cell_length - 2)
         gap = max(1, self.size.width - left.cell_length - right.cell_length - 1)
         return Content.assemble(left, " " * gap, right)
 
-    def _tabs(self, named: Set[str], gap: int) -> Content:
+    def _fitting(self) -> Content:
+        """The tabs with as many names as there is room for; gaps, the program's name and the store's yield first."""
+
+        def fits(tabs: Content, kept: int) -> bool:
+            return tabs.cell_length + self._store(0, kept).cell_length + 2 <= self.size.width
+
+        every = frozenset(MODES)
+        tries = ((3, True, NAME_KEPT), (2, True, NAME_KEPT), (1, True, NAME_KEPT), (1, False, NAME_KEPT))
+        for gap, program, kept in (*tries, (1, False, NAME_LEAST)):
+            if fits(tabs := self._tabs(every, gap, program=program), kept):
+                return tabs
+        named: frozenset[str] = frozenset()
+        for mode in MODES:
+            if fits(self._tabs(more := named | {mode}, 1), NAME_LEAST):
+                named = more
+        return self._tabs(named, 1)
+
+    def _tabs(self, named: Set[str], gap: int, *, program: bool = True) -> Content:
         """The screens, `gap` cells between them, those in `named` with their names, the one that is open always."""
         parts: list[Content] = [Content.styled(" memtui", "bold $foreground"), Content(" " * (gap - 1))]
+        parts = parts if program else []
         keys = host(self).keys.by_id
         for mode in MODES:
             go = keys[GO + mode]
@@ -63,7 +77,7 @@ class TopBar(Widget):
                 parts += [tab.stylize(click), Content(" " * (gap - 2))]
         return Content.assemble(*parts)
 
-    def _store(self, room: int, least: int = 4) -> Content:
+    def _store(self, room: int, least: int = NAME_LEAST) -> Content:
         """The store's name and state; in less room than it needs only its name is cut, to `least` cells."""
         app = host(self)
         session, glyphs = app.session, app.glyphs
@@ -104,7 +118,7 @@ class KeyBar(Widget):
 
     def __init__(self) -> None:
         super().__init__()
-        self._keys: list[tuple[Action, bool]] = []
+        self._keys: list[tuple[Action, bool, str]] = []
         self._marked = 0
         self._first = ""
         self._follow: Mapping[str, str] = {}
@@ -113,17 +127,17 @@ class KeyBar(Widget):
         self.screen.bindings_updated_signal.subscribe(self, self._changed)
 
     def _changed(self, screen: Screen[object]) -> None:
-        found: dict[str, tuple[Action, bool]] = {}
-        keymap = host(self).keys
+        found: dict[str, tuple[Action, bool, str]] = {}
+        keymap, taker = host(self).keys, screen.focused
         marked = int(getattr(screen, "marked", 0))
         for active in screen.active_bindings.values():
             key = keymap.key(active.binding.id)
-            if key is not None and (key.bulk if marked else key.bar):
-                found.setdefault(key.id, (key, active.enabled))
+            if key is not None and (key.bulk if marked else key.bar) and (shown := _heard_by(taker, key)):
+                found.setdefault(key.id, (key, active.enabled, shown))
         now = getattr(screen, "next_keys", ())  # what comes next, whatever its place
         keys = sorted(
             found.values(),
-            key=lambda pair: (pair[0].id not in now, not pair[1], pair[0].bulk if marked else pair[0].bar),
+            key=lambda one: (one[0].id not in now, not one[1], one[0].bulk if marked else one[0].bar),
         )
         if (keys[:MOST], marked) != (self._keys, self._marked):
             self._keys, self._marked = keys[:MOST], marked
@@ -155,7 +169,7 @@ class KeyBar(Widget):
         return Content.assemble(line, " " * gap, palette)
 
     def _usual(self) -> list[Content]:
-        return [_item(key, key.cap, key.title, enabled) for key, enabled in self._keys]
+        return [_item(key, shown, key.title, enabled) for key, enabled, shown in self._keys]
 
     def _following(self) -> list[Content]:
         """What the second key of the sequence can be, where the keyboard is."""
@@ -163,6 +177,19 @@ class KeyBar(Widget):
         found = ((second, live.get(name)) for second, name in self._follow.items())
         pairs = ((second, active and host(self).keys.key(active.binding.id)) for second, active in found)
         return [_item(key, cap(second), key.title) for second, key in pairs if key]
+
+
+def _heard_by(taker: Widget | None, key: Action) -> str:
+    """How the first key of an action is printed that `taker`, which has the keyboard, does not take as text."""
+    typed = [taker is not None and taker.check_consume_key(each, _letter(each)) for each in key.each]
+    if not any(typed):
+        return key.cap
+    return next((cap(each) for each, text in zip(key.each, typed, strict=True) if not text), "")
+
+
+def _letter(key: str) -> str | None:
+    printed = cap(key)
+    return printed if len(printed) == 1 and "+" not in key[1:] else " " if key == "space" else None
 
 
 def _item(key: Action, cap: str, title: str, enabled: bool = True) -> Content:

@@ -10,7 +10,7 @@ from textual.content import Content
 from memtui.engine import counted, one_line
 from memtui.tui.layout import NORMAL_WIDTH
 from memtui.tui.paint.bars import bar
-from memtui.tui.paint.cells import crop, right
+from memtui.tui.paint.cells import flowing, right
 from memtui.tui.paint.numbers import full
 from memtui.tui.screens.audit import view
 from memtui.tui.screens.audit.state import AuditState
@@ -102,5 +102,5 @@ def _days(counts: Sequence[int], width: int, look: Look) -> list[Row]:
 
 
 def _counted_line(count: str, text: str, width: int, look: Look) -> Row:
-    words = crop(one_line(text), width - 10, look.glyphs.ellipsis)
-    return Row((Content.assemble((right(count, 7), "$stale"), f"  {words}"),))
+    lead = Content.assemble((right(count, 7), "$stale"), "  ")
+    return Row(flowing(lead, one_line(text), Content(), width - 1, look.glyphs.ellipsis))

@@ -8,7 +8,7 @@ from textual.content import Content
 
 from memtui.engine import counted, one_line
 from memtui.tui.paint.bars import spark
-from memtui.tui.paint.cells import crop, fit, right, tilde
+from memtui.tui.paint.cells import crop, fit, flowing, right, tilde
 from memtui.tui.paint.numbers import full
 from memtui.tui.screens.audit.state import AuditState
 from memtui.tui.screens.audit.view import EVIDENCE, fact, line, moment, scope_words, shown_text, wrapped
@@ -37,18 +37,15 @@ def leaks(state: AuditState, width: int, look: Look) -> list[Row]:
         far = counted(len(each.turns), "turn") if each.turns else ""
         rows.append(
             Row(
-                (
-                    Content.assemble(
-                        (
-                            f" {look.glyphs.cross if did else look.glyphs.warn} {each.certainty:<6}",
-                            "bold $danger" if did else "bold $stale",
-                        ),
-                        (
-                            fit(one_line(each.sentence), max(8, width - 21), look.glyphs.ellipsis),
-                            "$foreground",
-                        ),
-                        (right(far, 10), "$dim"),
+                flowing(
+                    Content.styled(
+                        f" {look.glyphs.cross if did else look.glyphs.warn} {each.certainty:<6}",
+                        "bold $danger" if did else "bold $stale",
                     ),
+                    one_line(each.sentence),
+                    Content.styled(right(far, 10), "$dim"),
+                    width - 1,
+                    look.glyphs.ellipsis,
                 ),
                 str(at),
             )
@@ -154,27 +151,22 @@ def reach(state: AuditState, width: int, look: Look) -> list[Row]:
         )
         return [line(f" {each}", "$dim") for each in wrapped(said, width)]
 
-    def told(key: str) -> tuple[str, str]:
+    def told(key: str) -> Content:
         """What becomes of a row, at its right."""
         mend = state.mends.get(key)
         word = mend.verb if mend is not None else ""
-        return right(
-            word, TOLD_CELLS
-        ) if key in state.mends else "", "$dim" if word == "leave" else "bold $stale"
+        style = "$dim" if word == "leave" else "bold $stale"
+        return Content.styled(right(word, TOLD_CELLS + 1) if key in state.mends else "", style)
 
-    room = width - 2 - (TOLD_CELLS + 1 if found.id in state.mends else 0)
-    rows = [
-        Row(
-            (
-                Content.assemble(
-                    " ",
-                    (fit(crop(one_line(found.text), room, look.glyphs.ellipsis), room), "bold $foreground"),
-                    told(found.id),
-                ),
-            ),
-            found.id,
-        )
-    ]
+    head = flowing(
+        Content(" "),
+        one_line(found.text),
+        told(found.id),
+        width - 1,
+        look.glyphs.ellipsis,
+        "bold $foreground",
+    )
+    rows = [Row(head, found.id)]
     branches: list[tuple[str, list[tuple[str, str]]]] = [
         (
             f"copies {len(found.copies)}",
@@ -202,20 +194,19 @@ def reach(state: AuditState, width: int, look: Look) -> list[Row]:
         rows.append(Row((Content.assemble((" └─ " if last else " ├─ ", "$faint"), (name, "bold $heading")),)))
         for leaf, (text, key) in enumerate(leaves):
             stem = "    " if last else " │  "
-            twig = "└─ " if leaf == len(leaves) - 1 else "├─ "
-            room = width - 8 - (TOLD_CELLS + 1 if key in state.mends else 0)
-            rows.append(
-                Row(
-                    (
-                        Content.assemble(
-                            (f"{stem}{twig}", "$faint"),
-                            (fit(crop(one_line(text), room, look.glyphs.ellipsis), room), "$foreground"),
-                            told(key),
-                        ),
-                    ),
-                    key,
-                )
+            twig, under = ("└─ ", "   ") if leaf == len(leaves) - 1 else ("├─ ", "│  ")
+            first, *more = flowing(
+                Content.styled(f"{stem}{twig}", "$faint"),
+                one_line(text),
+                told(key),
+                width - 1,
+                look.glyphs.ellipsis,
             )
+            below = (
+                Content.assemble((f"{stem}{under}", "$faint"), (each.plain.strip(), "$foreground"))
+                for each in more
+            )
+            rows.append(Row((first, *below), key))
     return rows
 
 
@@ -284,13 +275,16 @@ def live(state: AuditState, width: int, look: Look) -> list[Row]:
         sign, style = signs[each.kind]
         rows.append(
             Row(
-                (
+                flowing(
                     Content.assemble(
                         (f" {moment(each.time_ms, look):<7}", "$dim"),
                         (f"{sign} {each.kind:<9}", style),
                         (fit(scope_words(each.scope), 16, look.glyphs.ellipsis), "$dim"),
-                        (crop(each.preview, width - 36, look.glyphs.ellipsis), "$foreground"),
                     ),
+                    each.preview,
+                    Content(),
+                    width - 1,
+                    look.glyphs.ellipsis,
                 ),
                 f"{at}:{each.id}",
             )
@@ -331,12 +325,14 @@ def costs(state: AuditState, width: int, look: Look) -> list[Row]:
     ]
     rows += [
         Row(
-            (
+            flowing(
                 Content.assemble(
-                    (right(full(each.tokens), 6), "$stale"),
-                    (right(f"{each.times}×", 5), "$dim"),
-                    f"  {crop(one_line(each.preview), width - 15, look.glyphs.ellipsis)}",
+                    (right(full(each.tokens), 6), "$stale"), (right(f"{each.times}×", 5), "$dim"), "  "
                 ),
+                one_line(each.preview),
+                Content(),
+                width - 1,
+                look.glyphs.ellipsis,
             ),
             f"d:{each.id}",
         )

@@ -6,11 +6,12 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
 from textual.content import Content
 
 from memtui.engine import counted, one_line
 from memtui.engine.access import REASONS
-from memtui.tui.paint.cells import crop, fit, right
+from memtui.tui.paint.cells import crop, fit, flowing, right
 from memtui.tui.paint.numbers import full
 from memtui.tui.screens.audit.state import AuditState, kind_of
 from memtui.tui.screens.audit.view import EVIDENCE, NAME_CELLS, fact, line, moment, scope_words
@@ -43,11 +44,15 @@ def matrix(state: AuditState, width: int, look: Look) -> list[Row]:
     first = max(0, min(at_cursor - fits // 2, len(columns) - fits))
     shown = columns[first : first + fits]
     heads = [_head(state, each) for each in shown]
+    longest = max(map(cell_len, heads)) + 1
+    cells = max(
+        COLUMN_CELLS, min(longest, (width - NAME_CELLS - 2) // len(shown))
+    )  # names whole where there is room
     head = Content.assemble(
         " " * (NAME_CELLS + 1),
         *[
             (
-                right(crop(name, COLUMN_CELLS - 1), COLUMN_CELLS),
+                right(crop(name, cells - 1), cells),
                 "bold $primary" if state.column in column else "$heading",
             )
             for name, column in zip(heads, shown, strict=True)
@@ -55,12 +60,12 @@ def matrix(state: AuditState, width: int, look: Look) -> list[Row]:
     )
     rows = [Row((head,))]
     odd = {(each.kind, each.subject) for each in found.findings}
-    cells = {(cell.agent, cell.scope): cell for cell in found.cells}
+    by_place = {(cell.agent, cell.scope): cell for cell in found.cells}
     for agent in found.agents:
         parts: list[tuple[str, str]] = []
         for column in shown:
             scopes = [state.scopes[at] for at in column]
-            of = [cells[agent.id, scope] for scope in scopes]
+            of = [by_place[agent.id, scope] for scope in scopes]
             alarm = f"agent:{agent.id}" in scopes and ("own-scope-unreadable", agent.id) in odd
             text = _cell_text(of) + ("!" if alarm else "")
             read = any(each.read for each in of)
@@ -69,7 +74,7 @@ def matrix(state: AuditState, width: int, look: Look) -> list[Row]:
                 style = "bold $foreground"
             style = "bold $stale" if alarm else style
             here = state.column in column and agent.id == state.agent
-            parts.append((right(f"[{text}]" if here else f"{text} ", COLUMN_CELLS), style))
+            parts.append((right(f"[{text}]" if here else f"{text} ", cells), style))
         name = f"{agent.id}" + ("" if agent.exists or agent.pseudo else " ?")
         rows.append(
             Row(
@@ -207,15 +212,12 @@ def findings(state: AuditState, width: int, look: Look) -> list[Row]:
         count = full(each.rows) if each.rows else ""
         rows.append(
             Row(
-                (
-                    Content.assemble(
-                        (f" {look.glyphs.warn if serious else ' '} ", "bold $stale"),
-                        (
-                            fit(one_line(each.sentence), max(8, width - 11), look.glyphs.ellipsis),
-                            "$foreground",
-                        ),
-                        (right(count, 7), "$dim"),
-                    ),
+                flowing(
+                    Content.styled(f" {look.glyphs.warn if serious else ' '} ", "bold $stale"),
+                    one_line(each.sentence),
+                    Content.styled(right(count, 7), "$dim"),
+                    width - 1,
+                    look.glyphs.ellipsis,
                 ),
                 f"f{at}",
             )

@@ -13,7 +13,7 @@ from memtui.engine import (
     counted,
     one_line,
 )
-from memtui.tui.paint.cells import crop, fit, right
+from memtui.tui.paint.cells import crop, fit, flowing, right
 from memtui.tui.paint.numbers import full
 from memtui.tui.screens.audit.state import VIEWS, AuditState, differs, mark
 from memtui.tui.widgets.row_list import Row
@@ -50,7 +50,7 @@ LIKELY = 0.3
 
 NAME_CELLS = 12
 
-PREVIEW = 160
+PREVIEW = 480
 """Characters of a transcript's text that are shown unasked."""
 
 REVEALED_LINES = 60
@@ -130,7 +130,16 @@ def turns(state: AuditState, width: int, look: Look) -> list[Row]:
     if state.replayed is None:
         return [line(" reading its turns", "$dim")]
     rows = [
-        line(f" {look.glyphs.warn} {crop(one_line(each), width - 4)}", "$stale")
+        Row(
+            flowing(
+                Content.styled(f" {look.glyphs.warn} ", "$stale"),
+                one_line(each),
+                Content(),
+                width - 1,
+                look.glyphs.ellipsis,
+                "$stale",
+            )
+        )
         for each in state.replayed.warnings
     ]
     for turn in state.replayed.turns:
@@ -139,13 +148,12 @@ def turns(state: AuditState, width: int, look: Look) -> list[Row]:
         question = shown_text(turn.turn.question, state)
         rows.append(
             Row(
-                (
-                    Content.assemble(
-                        (right(str(turn.turn.n), 4), "$dim"),
-                        "  ",
-                        (fit(sign, 7), style),
-                        (crop(question, width - 14, look.glyphs.ellipsis), "$foreground"),
-                    ),
+                flowing(
+                    Content.assemble((right(str(turn.turn.n), 4), "$dim"), "  ", (fit(sign, 7), style)),
+                    question,
+                    Content(),
+                    width - 1,
+                    look.glyphs.ellipsis,
                 ),
                 str(turn.turn.n),
             )
@@ -276,11 +284,9 @@ def _memory(at: int, memory: Injected, state: AuditState, width: int, look: Look
         )
     far = f"{sign or 'same'}{right(today, max(8, len(today) + 2)) if asked else ''}"
     room = max(8, width - len(far) - 3)
-    first = Content.assemble(
-        " ",
-        (fit(shown_text(memory.line or memory.text, state), room, look.glyphs.ellipsis), "$foreground"),
-        (f" {far}", style),
-    )
+    first, *rest = Content(shown_text(memory.line or memory.text, state)).wrap(room) or [Content()]
+    lines = [Content.assemble(" ", (fit(first.plain.rstrip(), room), "$foreground"), (f" {far}", style))]
+    lines += [Content.assemble("   ", (part.plain.strip(), "$foreground")) for part in rest]
     used = (
         "used in the answer: likely"
         if memory.used is not None and memory.used >= LIKELY
@@ -301,7 +307,7 @@ def _memory(at: int, memory: Injected, state: AuditState, width: int, look: Look
     if memory.last_seen is not None and memory.state == "deleted":
         more.append(f"last in v{memory.last_seen}")
     second = Content.styled(f"   {crop('   '.join(more), width - 4, look.glyphs.ellipsis)}", "$dim")
-    return Row((first, second), f"{at}:{memory.id or ''}")
+    return Row((*lines, second), f"{at}:{memory.id or ''}")
 
 
 def fact(

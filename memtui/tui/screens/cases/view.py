@@ -11,7 +11,7 @@ from textual.content import Content
 from memtui.engine import counted, one_line
 from memtui.tui.actions.keymap import Keymap
 from memtui.tui.paint.bars import padded_bar
-from memtui.tui.paint.cells import crop, fit, right
+from memtui.tui.paint.cells import fit, flowing, right
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import score
 from memtui.tui.paint.waterfall import number
@@ -66,8 +66,8 @@ def wants(case: Case) -> str:
 def case_rows(state: CasesState, width: int, glyphs: Glyphs) -> list[Row]:
     """Every case with what A and B make of it; conversations after the questions."""
     cases, talks = (state.book.cases, state.book.talks) if state.book is not None else ((), ())
-    rows = [Row((_case_line(state, case, width, glyphs),), case.id) for case in cases]
-    return [*rows, *(Row((_talk_line(state, each, width, glyphs),), each.id) for each in talks)]
+    rows = [Row(_case_lines(state, case, width, glyphs), case.id) for case in cases]
+    return [*rows, *(Row(_talk_lines(state, each, width, glyphs), each.id) for each in talks)]
 
 
 def list_heading(state: CasesState) -> str:
@@ -76,42 +76,35 @@ def list_heading(state: CasesState) -> str:
     return f"{'wants':>9}{'A':>{VALUE_CELLS}}{b}"
 
 
-def _case_line(state: CasesState, case: Case, width: int, glyphs: Glyphs) -> Content:
+def _case_lines(state: CasesState, case: Case, width: int, glyphs: Glyphs) -> tuple[Content, ...]:
     a, b = answers(state, case)
     values = [worth(a), worth(b)]
     warn = bool(missing(state, case)) or any(each is not None and each.error for each in (a, b))
     two = state.b is not None
-    tail = 9 + VALUE_CELLS + (VALUE_CELLS + 2 if two else 0) + 1
-    room = max(8, width - 3 - tail)
     old = state.stale
-    return Content.assemble(
-        " ",
-        (glyphs.warn if warn else " ", "bold $stale"),
-        " ",
-        (fit(one_line(case.query), room, glyphs.ellipsis), "$foreground"),
+    tail = Content.assemble(
         (right(wants(case), 9), "$dim"),
         (right(_figure(a, values[0]), VALUE_CELLS), "$dim" if old else _hue(values[0])),
         (right(_figure(b, values[1]), VALUE_CELLS) if two else "", "$dim" if old else _hue(values[1])),
         _trend(values[0], values[1], glyphs) if two else "",
         " ",
     )
+    lead = Content.assemble(" ", (glyphs.warn if warn else " ", "bold $stale"), " ")
+    return flowing(lead, one_line(case.query), tail, width, glyphs.ellipsis)
 
 
-def _talk_line(state: CasesState, talk: CaptureCase, width: int, glyphs: Glyphs) -> Content:
+def _talk_lines(state: CasesState, talk: CaptureCase, width: int, glyphs: Glyphs) -> tuple[Content, ...]:
     a, b = results(state, talk)
     two = state.b is not None
-    room = max(8, width - 3 - (9 + VALUE_CELLS + (VALUE_CELLS + 2 if two else 0) + 1))
     warn = any(each is not None and each.error for each in (a, b))
-    return Content.assemble(
-        " ",
-        (glyphs.warn if warn else " ", "bold $stale"),
-        " ",
-        (fit(f"said  {one_line(talk.name)}", room, glyphs.ellipsis), "$foreground"),
+    tail = Content.assemble(
         (right(f"leaves {len(talk.expected)}", 9), "$dim"),
         (right(_outcome(a), VALUE_CELLS), _talk_hue(a)),
         (right(_outcome(b), VALUE_CELLS) + "  " if two else "", _talk_hue(b)),
         " ",
     )
+    lead = Content.assemble(" ", (glyphs.warn if warn else " ", "bold $stale"), " ")
+    return flowing(lead, f"said  {one_line(talk.name)}", tail, width, glyphs.ellipsis)
 
 
 def _outcome(found: CaseResult | None) -> str:
@@ -232,13 +225,11 @@ def _paired(report: CaseReport, width: int, glyphs: Glyphs) -> list[Content]:
         lines += [Content(), Content.styled(" FLIPS", "bold $heading")]
         for flip in sorted(report.flips, key=lambda each: each.b - each.a):
             up = flip.b > flip.a
-            lines.append(
-                Content.assemble(
-                    (f" {glyphs.up if up else glyphs.down} ", "$delta-up" if up else "$delta-down"),
-                    (f"{score(flip.a):>4} {glyphs.forth} {score(flip.b):<4}  ", "$dim"),
-                    (crop(one_line(flip.case.query), max(8, width - 18), glyphs.ellipsis), "$foreground"),
-                )
+            lead = Content.assemble(
+                (f" {glyphs.up if up else glyphs.down} ", "$delta-up" if up else "$delta-down"),
+                (f"{score(flip.a):>4} {glyphs.forth} {score(flip.b):<4}  ", "$dim"),
             )
+            lines += flowing(lead, one_line(flip.case.query), Content(), width - 1, glyphs.ellipsis)
     return lines
 
 
@@ -304,7 +295,7 @@ def detail_rows(state: CasesState, width: int, glyphs: Glyphs) -> list[Row]:
                 Content(),
                 Content.assemble((f" {fit(heading, 10)}", "bold $heading"), (columns, "$dim")),
             ]
-            lines += [_memory_line(state, id, (a, b), width, glyphs) for id in ids]
+            lines += [part for id in ids for part in _memory_lines(state, id, (a, b), width, glyphs)]
     for answer, name in ((a, "A"), (b, "B")):
         if answer is not None and answer.error:
             said = Content.styled(f"{glyphs.warn} {name}: {one_line(answer.error)}", "$stale")
@@ -343,20 +334,18 @@ def _wrapped(text: str, width: int, style: str) -> list[Content]:
     return [Content.assemble(" ", part) for part in Content.styled(text, style).wrap(max(12, width - 2))]
 
 
-def _memory_line(
+def _memory_lines(
     state: CasesState, id: str, found: Sequence[CaseAnswer | None], width: int, glyphs: Glyphs
-) -> Content:
+) -> tuple[Content, ...]:
     memory = state.book.memories.get(id) if state.book is not None else None
     two = state.b is not None
     places = "".join(right(_place(each, id), 5) for each in (found if two else found[:1]))
-    room = max(8, width - 12 - len(places) - 2)
     if memory is None:
-        text = (fit(f"{glyphs.warn} gone from the store", room, glyphs.ellipsis), "$stale")
+        text, style = f"{glyphs.warn} gone from the store", "$stale"
     else:
-        text = (fit(one_line(memory.text)[:400], room, glyphs.ellipsis), "$foreground")
-    return Content.assemble(
-        (f" {fit(one_line(id)[:8], 10)}", "$dim"), (places, "bold $foreground"), "  ", text
-    )
+        text, style = one_line(memory.text)[:400], "$foreground"
+    lead = Content.assemble((f" {fit(one_line(id)[:8], 10)}", "$dim"), (places, "bold $foreground"), "  ")
+    return flowing(lead, text, Content(), width - 1, glyphs.ellipsis, style)
 
 
 def _place(answer: CaseAnswer | None, id: str) -> str:

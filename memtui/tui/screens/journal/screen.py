@@ -233,7 +233,7 @@ class JournalScreen(BaseScreen):
         cut_off = entry is not None and entry.state == "interrupted"
         left_behind = self.state.lock is not None and self.state.lock.stale
         able = {
-            "undo": entry is not None,
+            "undo": entry is not None and not why_not_undo(entry, self.state.rows),
             "redo": entry is not None and not why_not_redo(entry),
             "fix": cut_off or left_behind,
             "finish": cut_off,
@@ -245,13 +245,15 @@ class JournalScreen(BaseScreen):
         }
         return True if able.get(action, True) else None
 
-    def action_undo(self) -> None:
-        """Take the entry back, or say why that cannot be."""
+    def why_disabled(self, action: str) -> str:
+        """Why the entry under the cursor cannot be undone or redone; empty for other actions, or without an entry."""
         entry = self.state.entry(self.state.shown)
-        why = why_not_undo(entry) if entry is not None else ""
-        if entry is not None and why and not entry.title.endswith(REMOVED):  # some of it may be left
-            self.flash(host(self).keys.words(f"Entry {full(entry.entry)}: {why}"), "note")
-            return
+        if entry is None or action not in ("undo", "redo"):
+            return ""
+        why = why_not_undo(entry, self.state.rows) if action == "undo" else why_not_redo(entry)
+        return host(self).keys.words(f"entry {full(self.state.shown)}: {why}") if why else ""
+
+    def action_undo(self) -> None:
         self.staging.undo(self.state.shown)
 
     def action_redo(self) -> None:

@@ -39,9 +39,9 @@ class JournalState:
         return next((each for each in self.entries if each.entry == number), None)
 
 
-def why_not_undo(entry: JournalEntry) -> str:
-    """Why an entry cannot be taken back; empty when it can."""
-    if entry.title.endswith(REMOVED):
+def why_not_undo(entry: JournalEntry, rows: Sequence[EntryRow] | None = None) -> str:
+    """Why an entry cannot be taken back; empty when it can. `rows`: its memories, of which some may be left."""
+    if entry.title.endswith(REMOVED) and not any(each.before or each.after for each in rows or ()):
         return "Its texts were removed for good; nothing of them is left to bring back."
     if entry.state == "left":
         return "It was cut off and left as it was."

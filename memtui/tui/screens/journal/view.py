@@ -12,7 +12,7 @@ from memtui.engine import counted, one_line
 from memtui.engine.changes import Change, EntryRow, JournalEntry
 from memtui.tui.actions.keymap import Keymap
 from memtui.tui.dialogs.change_preview_view import SHOWN, change_lines, heading, sentences
-from memtui.tui.paint.cells import crop, fit, right, tilde
+from memtui.tui.paint.cells import crop, fit, flowing, right, tilde
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import ago, full
 from memtui.tui.screens.journal.narrowing import who
@@ -49,7 +49,7 @@ def timeline(
             day = here
             title = Content.styled(f" {here}", "bold $heading")
             rows.append(Row((title,) if not rows else (Content(), title)))
-        rows.append(Row((_entry(entry, width, f"{when:%H:%M}", glyphs),), str(entry.entry)))
+        rows.append(Row(_entry(entry, width, f"{when:%H:%M}", glyphs), str(entry.entry)))
         older = state.entries[at + 1] if at + 1 < len(state.entries) else None
         if older is not None and (others := between(entry, older)):
             said = f"        {counted(others, 'other version')} of the table in between"
@@ -77,7 +77,7 @@ def mishaps(state: JournalState, width: int, glyphs: Glyphs, keys: Keymap) -> li
     return [*sentences(said, width, glyphs.warn, "bold $danger"), Content()]
 
 
-def _entry(entry: JournalEntry, width: int, clock: str, glyphs: Glyphs) -> Content:
+def _entry(entry: JournalEntry, width: int, clock: str, glyphs: Glyphs) -> tuple[Content, ...]:
     mark, style = {
         "undone": (glyphs.back, "$dim"),
         "interrupted": (glyphs.warn, "bold $danger"),
@@ -86,8 +86,7 @@ def _entry(entry: JournalEntry, width: int, clock: str, glyphs: Glyphs) -> Conte
         mark, style = glyphs.cross, "$dim"
     faded = entry.state == "undone" or bool(why_not_undo(entry))
     state = STATES.get(entry.state, entry.state)
-    room = width - 1 - 2 - NUMBER_CELLS - 6 - ACTION_CELLS - 7 - 2 - (STATE_CELLS if state else 1)
-    return Content.assemble(
+    lead = Content.assemble(
         " ",
         (mark, style),
         (right(full(entry.entry), NUMBER_CELLS), "$dim"),
@@ -95,9 +94,9 @@ def _entry(entry: JournalEntry, width: int, clock: str, glyphs: Glyphs) -> Conte
         (fit(one_line(entry.action), ACTION_CELLS, glyphs.ellipsis), "$dim" if faded else "bold $foreground"),
         (right(full(entry.rows), 7), "$foreground"),
         "  ",
-        (fit(_title(entry), max(8, room), glyphs.ellipsis), "$dim" if faded else "$foreground"),
-        (right(state, STATE_CELLS) if state else "", style or "$dim"),
     )
+    tail = Content.styled(right(state, STATE_CELLS) if state else " ", style or "$dim")
+    return flowing(lead, _title(entry), tail, width - 1, glyphs.ellipsis, "$dim" if faded else "$foreground")
 
 
 def words_of(entry: JournalEntry) -> str:
@@ -129,7 +128,7 @@ def detail(
         ("who", one_line(who(entry))),
         ("what", one_line(_title(entry) if entry.title.endswith(REMOVED) else entry.title)),
         ("version", f"{full(entry.version_before)} {glyphs.forth} {_after(entry)}"),
-        ("state", keys.words(_state(entry, state.found.get(entry.entry, "")))),
+        ("state", keys.words(_state(entry, state))),
     ]
     if entry.undoes is not None:
         facts.append(("takes back", f"entry {full(entry.undoes)}"))
@@ -217,7 +216,8 @@ def _after(entry: JournalEntry) -> str:
     return "(not known)" if entry.version_after is None else full(entry.version_after)
 
 
-def _state(entry: JournalEntry, found: str) -> str:
+def _state(entry: JournalEntry, state: JournalState) -> str:
+    found = state.found.get(entry.entry, "")
     if entry.state == "interrupted":
         ways = "{journal.fix} finishes it, undoes it, or leaves it."
         return f"cut off: {found or 'not looked at'}. {ways}"
@@ -225,7 +225,7 @@ def _state(entry: JournalEntry, found: str) -> str:
         return "left as it was found"
     if entry.state == "undone":
         return "undone. {journal.redo} redoes it."
-    why = why_not_undo(entry)
+    why = why_not_undo(entry, state.rows)
     return f"{entry.state}. {why}" if why else f"{entry.state}. {{journal.undo}} undoes it."
 
 

@@ -16,7 +16,7 @@ from memtui.engine import (
     one_line,
 )
 from memtui.tui.actions.action import Action
-from memtui.tui.paint.cells import crop, fit, right
+from memtui.tui.paint.cells import crop, fit, flowing, right
 from memtui.tui.paint.difference import own_words
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import age, ago, full, score, short
@@ -134,7 +134,7 @@ def key_of(each: Cluster | Suspect | TrashedMemory) -> str:
 
 
 def list_rows(state: MendState, width: int, glyphs: Glyphs, now_ms: int) -> list[Row]:
-    """What the present part has found, one line each."""
+    """What the present part has found, one line each, or two where the text needs them."""
     paint: Callable[[Any], Row]
     if state.part == "duplicates":
         paint = partial(_cluster, state=state, width=width, glyphs=glyphs)
@@ -164,9 +164,8 @@ def _cluster(cluster: Cluster, state: MendState, width: int, glyphs: Glyphs) -> 
         (fit(near, 5), "$match" if cluster.exact else brightness(cluster.lowest)),
         *(((fit(scope, 16, glyphs.ellipsis) + " ", scope_style(cluster.scope)),) if wide else ()),
     )
-    room = width - line.cell_length - 1
-    text = _text_of(state, cluster.ids[0]) or glyphs.skeleton * min(24, max(1, room))
-    return Row((Content.assemble(line, (crop(text, room, glyphs.ellipsis), "$foreground")),), cluster.ids[0])
+    text = _text_of(state, cluster.ids[0]) or glyphs.skeleton * min(24, max(1, width - line.cell_length - 1))
+    return Row(flowing(line, text, Content(), width - 1, glyphs.ellipsis), cluster.ids[0])
 
 
 def _suspect(suspect: Suspect, state: MendState, width: int, glyphs: Glyphs) -> Row:
@@ -181,9 +180,8 @@ def _suspect(suspect: Suspect, state: MendState, width: int, glyphs: Glyphs) -> 
         (fit(rule, min(28, width * 2 // 5), glyphs.ellipsis), "$stage-cut"),
         " ",
     )
-    room = width - line.cell_length - 1
     style = "$dim" if suspect.doubt else "$foreground"
-    return Row((Content.assemble(line, (crop(suspect.excerpt, room, glyphs.ellipsis), style)),), suspect.id)
+    return Row(flowing(line, suspect.excerpt, Content(), width - 1, glyphs.ellipsis, style), suspect.id)
 
 
 def _discarded(each: TrashedMemory, state: MendState, width: int, glyphs: Glyphs, now_ms: int) -> Row:
@@ -191,9 +189,8 @@ def _discarded(each: TrashedMemory, state: MendState, width: int, glyphs: Glyphs
     how = (fit(each.how, 9), "$delta-down" if each.how == "deleted" else "$stale")
     when = ago(each.when_ms, now_ms) if each.when_ms else ""
     line = Content.assemble(" ", mark, " ", how, (fit(when, 14), "$dim"))
-    room = width - line.cell_length - 1
     title = one_line(mask(each.title)[0])
-    return Row((Content.assemble(line, (crop(title, room, glyphs.ellipsis), "$foreground")),), each.id)
+    return Row(flowing(line, title, Content(), width - 1, glyphs.ellipsis), each.id)
 
 
 # ---------------------------------------------------------------------- the whole of one
@@ -233,7 +230,8 @@ def _members(cluster: Cluster, state: MendState, width: int, glyphs: Glyphs, now
             what = Content.styled("  left out", "$dim")
         near = "" if memory == cluster.ids[0] else f"  {score(similarity)}"
         head = Content.assemble("  ", what, (near, "$dim"), "  ", _facts(found, glyphs, now_ms))
-        lines = [head.truncate(max(1, width), ellipsis=True)]
+        upper, *below = head.wrap(max(12, width - 4))
+        lines = [upper, *(Content.assemble("    ", part) for part in below)]
         if found is None:
             lines.append(Content.styled(f"    {glyphs.skeleton * 24}", "$faint"))
         elif memory == survivor:

@@ -100,14 +100,8 @@ class StagesPanel(BoundPanel[RecallState]):
             where = "" if narrow else "{recall.change} another"
             self.headline(what="Recipe", which=one_line(state.form.recipe), where=where)
             return
-        said = []
-        if narrow and state.trace is not None:
-            said = [*view.disagreements(state, app), *present.warnings(state.trace, app.glyphs)]
-        what = "Stages"
-        if said and state.phase != "running":  # no row to spare for a note: it stands in the rule
-            what = crop(f"Stages  {said[0].plain}", max(8, width - 24), app.glyphs.ellipsis)
         where = "" if narrow else "{rows.open} what it dropped"
-        self.headline(what=what, which=columns(table.size.width or width), where=where)
+        self.headline(what="Stages", which=columns(table.size.width or width), where=where)
 
     @on(RowList.Highlighted)
     def _stage_chosen(self, event: RowList.Highlighted) -> None:
@@ -129,12 +123,12 @@ class AnswerPanel(BoundPanel[RecallState]):
 
     def part(self, state: RecallState) -> tuple[object, ...]:
         session = self.session
-        found: tuple[object, ...] = (state.trace, state.phase, state.waits, state.error)
+        found: tuple[object, ...] = (state.trace, state.phase, state.waits, state.error, state.radar)
         found += (session.engine, session.phase, session.info)
         return (*found, state.stale, state.selected, self.app.size.width)
 
     def paint_part(self, state: RecallState) -> None:
-        listed = self.part(state)[:7]
+        listed = self.part(state)[:8]
         if (
             any(one is not other for one, other in zip(listed, self._listed, strict=False))
             or not self._listed
@@ -165,11 +159,14 @@ class ResultsPanel(AnswerPanel):
         super().__init__(ResultList(), StatePanel(), title="Results", id="results")
 
     def show_list(self, state: RecallState) -> None:
-        trace, shown = state.trace, state.listed
+        trace, shown, app = state.trace, state.listed, host(self)
+        head = present.failure(trace, app.glyphs) if trace is not None else ()
+        if trace is not None and self.app.size.width < NORMAL_WIDTH:  # beside the stages is no room for them
+            head = (*head, *view.disagreements(state, app)[:1], *present.warnings(trace, app.glyphs))
         self.query_one(ResultList).show(
             present.hits(shown) if shown is not None else (),
             state.selected,
-            head=present.failure(trace, host(self).glyphs) if trace is not None else (),
+            head=head,
             ends=present.prompt_ends(trace) if trace is not None else "",
         )
         said = view.results_state(state, self.session, recipes_of(self.session.engine))

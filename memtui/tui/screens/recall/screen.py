@@ -124,7 +124,9 @@ class RecallScreen(BaseScreen):
         return layouts.recall(width, height, shape_of(self.state, host(self), width))
 
     def on_mount(self) -> None:
-        self.query_one(QuestionLine).focus()
+        line = self.query_one(QuestionLine)
+        line.given = True
+        line.focus()
 
     def on_screen_resume(self) -> None:
         self.query_one(QuestionLine).settle()
@@ -417,7 +419,9 @@ class RecallScreen(BaseScreen):
         return True
 
     def action_ask(self) -> None:
-        self.query_one(QuestionLine).focus()
+        line = self.query_one(QuestionLine)
+        line.type_into()
+        line.focus()
 
     def action_again(self) -> None:
         self._run()
