@@ -26,6 +26,7 @@ from memtui.engine import (
     one_line,
 )
 from memtui.patches.textual_ellipsis import EllipsisFilter
+from memtui.patches.textual_emoji import PlainEmoji, in_multiplexer
 from memtui.patches.textual_stylesheet import CachedStylesheet
 from memtui.patches.textual_timers import never_lose_timers
 from memtui.tui.actions.keymap import Keymap
@@ -108,7 +109,8 @@ class MemtuiApp(SessionApp):
         self._copy_to = look.clipboard
         self._steady = GcTuning(self) if steady else None
         self.glyphs = choose({**environ, **look.glyphs})
-        self._ends = [] if self.glyphs is UNICODE else [EllipsisFilter(self.glyphs)]
+        self._ends: list[LineFilter] = [] if self.glyphs is UNICODE else [EllipsisFilter(self.glyphs)]
+        self._ends += [PlainEmoji()] if in_multiplexer(environ) else []
         self._now = now
         self._environ = environ
         self._target = target
@@ -136,7 +138,7 @@ class MemtuiApp(SessionApp):
         return defaults(self.current_theme.dark)
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """As Textual does; where the terminal has no ellipsis, another one is shown."""
+        """As Textual does; where the terminal has no ellipsis, or counts an emoji otherwise, another one is shown."""
         filters = super().get_line_filters()
         return [*filters, *self._ends] if self._ends else filters
 

@@ -21,6 +21,7 @@ from tests.conftest import ROOT
 PATCHES = sorted(path.stem for path in (ROOT / "memtui" / "patches").glob("[!_]*.py"))
 UPSTREAM: dict[str, dict[str, str]] = {
     "textual_painting": {
+        "textual.app:App._check_bindings": "45c13f7cd80a",
         "textual.app:App.get_line_filters": "9104fe0a9def",
         "textual.app:App.get_theme": "6283c6c351dd",
         "textual.app:App.on_event": "39c95bbbc848",
@@ -49,6 +50,7 @@ UPSTREAM: dict[str, dict[str, str]] = {
         "textual._parser:Parser.tick": "2d34da307341",
     },
     "textual_ellipsis": {"textual.filter:LineFilter": "383f7fdea355"},
+    "textual_emoji": {"textual.filter:LineFilter": "383f7fdea355"},
     "lancedb_import": {},
 }
 """Patch -> what it stands on -> sum of its source."""

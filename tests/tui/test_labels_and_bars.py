@@ -10,6 +10,7 @@ from memtui.engine import Engine
 from memtui.engine.catalog import Stats
 from memtui.engine.recall import WordMet
 from memtui.tui.actions.table import TABLE
+from memtui.tui.dialogs.help import help_lines
 from memtui.tui.paint.glyphs import ASCII, UNICODE, Glyphs
 from memtui.tui.paint.waterfall import Waterfall, WaterfallStep, fall_rows
 from memtui.tui.screens.home.view import category_rows, scope_rows, tier_rows
@@ -75,3 +76,14 @@ async def test_a_key_is_announced_only_where_it_is_not_taken_as_text(keyword_eng
         assert "? help" not in lines(app)[-1]
         await press(pilot, "escape")
         assert "? help" in lines(app)[-1]
+
+
+async def test_the_help_has_no_blank_key(keyword_engine: Engine) -> None:
+    async with running(keyword_engine, (120, 36)) as (app, pilot):
+        for key in ("1", "2", "3 escape", "5", "6", "9"):
+            await press(pilot, *key.split())
+            listed = help_lines(app.screen)
+            assert [line.key.id for line in listed if not (line.key.caps or line.palette)] == []
+        await press(pilot, "2", "question_mark", "slash", *"used")
+        row = next(line for line in lines(app) if "used by" in line)
+        assert row.strip(" │").startswith("^p")

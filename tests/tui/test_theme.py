@@ -19,6 +19,7 @@ from memtui.tui.theme.tokens import (
     defaults,
     scope_style,
 )
+from tests.conftest import ROOT
 from tests.tui.driving import drawn, lines, press, running, screen_text, until
 from tests.tui.memory_engine import MemoryEngine
 from tests.tui.test_every_list import ASKED, PLACES
@@ -227,3 +228,20 @@ async def test_no_word_is_painted_in_the_colour_of_what_is_empty(
                         found.append((place, segment.text.strip()))
             await press(pilot, "escape")
     assert found == []
+
+
+@pytest.mark.parametrize("name", sorted(SHIPPED.themes))
+async def test_what_is_behind_a_dialog_stays_in_sight(name: str) -> None:
+    async with running(MemoryEngine(50), (80, 24), look=Appearance(theme=name)) as (app, pilot):
+        await press(pilot, "2")
+        behind = lines(app)
+        await press(pilot, "f1")
+        assert len(app.screen_stack) > 1
+        assert lines(app)[0] == behind[0]
+        assert lines(app)[-1] == behind[-1]
+
+
+def test_every_shipped_theme_is_named_in_the_help_and_the_docs() -> None:
+    for page in ("memtui/help/themes.md", "docs/configuration.md"):
+        text = (ROOT / page).read_text(encoding="utf-8")
+        assert [name for name in SHIPPED.themes if name not in text] == [], page

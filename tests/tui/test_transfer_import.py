@@ -236,7 +236,7 @@ async def test_a_locked_session_plans_and_unlocks_to_write(store):
         await steps(pilot, ["n", "asterisk", "o", "n"])
         assert screen.run.step == "run"
         await press(pilot, "y")
-        assert "unlock and write it" in screen_text(app)
+        assert "unlock and import them" in screen_text(app)
         await press(pilot, "n")
         assert screen.run.step == "run"
         assert len(texts(store)) == len(HERE)

@@ -14,7 +14,7 @@ from memtui.paths import cases_file
 from memtui.tui.dialogs.change_preview import ChangePreview
 from memtui.tui.dialogs.choose_one import ChooseOne
 from tests.engine.transfer_stores import memory, opened, pro_store, rows_of
-from tests.tui.driving import press, screen_text, settle, type_text
+from tests.tui.driving import lines, press, screen_text, settle, type_text
 from tests.tui.previews import in_words
 from tests.tui.transferring import HERE, said, steps, store, stored, transferring
 
@@ -188,7 +188,10 @@ async def test_another_model_is_rehearsed_made_switched_to_and_back(store):
     book.put(Case(id="1", query="Which port does the bastion use?", expected=(HERE[0]["id"],)))
     async with transferring(store, task="reembed") as (app, pilot, screen):
         assert f"memories     {len(HERE)}" in screen_text(app)
-        await steps(pilot, "ny")
+        await press(pilot, "n")
+        assert "T rehearse" in lines(app)[-1], "a rehearsal writes nothing, and its key does not say so"
+        assert "y apply" not in lines(app)[-1]
+        await press(pilot, "T")
         assert "EFFECT ON RECALL" in screen_text(app)
         assert "MEASURE" in screen_text(app)
         assert "alike" in screen_text(app)
@@ -222,7 +225,7 @@ async def test_a_locked_session_makes_the_table_and_unlocks_to_switch(store):
         await steps(pilot, "nny")
         assert screen.run.step == "switch"
         await press(pilot, "Y")
-        assert "unlock and write it" in screen_text(app)
+        assert "unlock and switch to the new table" in screen_text(app)
         await press(pilot, "n")
         assert screen.run.step == "switch"
 

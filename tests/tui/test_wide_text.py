@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
+from rich.segment import Segment
+from textual.color import Color
+from textual.strip import Strip
 
 from memtui.engine import Engine, clean, open_engine
+from memtui.patches.textual_emoji import PlainEmoji
 from tests.conftest import NOW_MS, thinned
 from tests.engine.pro_store import row, write_store
-from tests.tui.driving import drawn, lines, press, running, settle, until
+from tests.tui.driving import drawn, lines, make_app, press, running, settle, until
+from tests.tui.memory_engine import MemoryEngine
 
 TEXTS = {
     "Chinese": "会议记录：部署窗口在星期二和星期四，十点到十五点，请不要在星期五部署到生产环境，除非有功能开关。",
@@ -85,3 +91,40 @@ async def test_frames_stand_in_line_beside_every_script(world):
 def test_only_joiners_that_join_emoji_are_drawn(stored, shown):
     assert clean(stored) == shown
     assert clean(shown) == shown
+
+
+TMUX_CELLS = {
+    "❤\ufe0f": 1,
+    "👍🏽": 4,
+    "1\ufe0f\u20e3": 1,
+    "⚠\ufe0f": 1,
+    "🏳\ufe0f\u200d🌈": 1,
+    "👩\u200d👩\u200d👧": 2,
+    "🇩🇪": 2,
+}
+"""Emoji of several parts, and the cells by which tmux 3.3 goes on after each; they are laid out with two."""
+
+
+def by_tmux(text: str) -> int:
+    """The cells of a text as tmux counts them: known emoji as measured, everything else as laid out."""
+    known = re.compile("|".join(map(re.escape, TMUX_CELLS)))
+    return sum(TMUX_CELLS[found] for found in known.findall(text)) + cell_len(known.sub("", text))
+
+
+def test_in_tmux_an_emoji_is_as_wide_as_it_is_laid_out() -> None:
+    line = Strip([Segment(f"│{emoji} x│") for emoji in TMUX_CELLS])
+    assert by_tmux(line.text) != line.cell_length
+    drawn_as = line.apply_filter(PlainEmoji(), Color(0, 0, 0))
+    assert drawn_as.cell_length == line.cell_length
+    assert by_tmux(drawn_as.text) == line.cell_length
+    for script in ("joiners", "Hindi", "Thai", "mixed"):
+        text = clean(TEXTS[script])
+        assert Strip([Segment(text)]).apply_filter(PlainEmoji(), Color(0, 0, 0)).text == text
+
+
+@pytest.mark.parametrize(
+    ("environ", "plain"), [({"TMUX": "/tmp/a,1,0"}, True), ({"TERM": "screen-256color"}, True), ({}, False)]
+)
+def test_only_in_tmux_or_screen(environ: dict[str, str], plain: bool) -> None:
+    app = make_app(MemoryEngine(), environ=environ)
+    assert any(isinstance(each, PlainEmoji) for each in app.get_line_filters()) is plain

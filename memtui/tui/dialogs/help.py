@@ -40,6 +40,8 @@ class HelpLine:
 
     key: Action
     refused: str = ""
+    palette: str = ""
+    """The key of the palette: what has no key of its own is found there."""
 
     @property
     def group(self) -> str:
@@ -48,7 +50,8 @@ class HelpLine:
 
     def says(self, words: str) -> bool:
         """Whether every word is somewhere in the line."""
-        text = f"{self.key.caps} {self.key.title} {self.key.help} {self.key.id} {self.refused}".casefold()
+        caps = self.key.caps or self.palette
+        text = f"{caps} {self.key.title} {self.key.help} {self.key.id} {self.refused}".casefold()
         return all(word in text for word in words.casefold().split())
 
 
@@ -60,7 +63,7 @@ def help_lines(screen: Screen[object]) -> list[HelpLine]:
         key = keys.key(active.binding.id)
         if key is not None:
             refused = "" if active.enabled else refusal(active.node, key)
-            found.setdefault(key.id, HelpLine(key, refused))
+            found.setdefault(key.id, HelpLine(key, refused, keys.cap("app.palette")))
     order = {id: i for i, id in enumerate(BY_ID)}
     return sorted(found.values(), key=lambda line: order[line.key.id])
 
@@ -222,5 +225,5 @@ def _line(line: HelpLine, cells: int) -> Content:
     more = f"{words}, {line.key.help}"
     if line.key.help and not line.refused and len(more) <= room:
         words = more
-    caps = fit(line.key.caps, CAP_CELLS)
+    caps = fit(line.key.caps or line.palette, CAP_CELLS)
     return Content.assemble((caps, "$dim" if line.refused else "bold $key"), " ", fit(words, room))

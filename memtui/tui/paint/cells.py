@@ -39,7 +39,10 @@ AFTER = 16
 
 
 def around(text: str, width: int, spans: Sequence[tuple[int, int]], ellipsis: str = "…") -> str:
-    """`crop`, but moved to where most of `spans` (begin and end in `text`) are in sight with what follows them."""
+    """`crop`, but moved to where most of `spans` (begin and end in `text`) are in sight with what follows them.
+
+    No further than it takes: the beginning of a text says what it is about.
+    """
     if cell_len(text) <= width or not spans or len(text) != cell_len(text):
         return crop(text, width, ellipsis)
 
@@ -47,23 +50,29 @@ def around(text: str, width: int, spans: Sequence[tuple[int, int]], ellipsis: st
         end = begin + width - 1 - bool(begin)
         return sum(begin <= low and min(high + AFTER, len(text)) <= end for low, high in spans)
 
-    starts = [0, *(text.rfind(" ", 0, max(0, low - 2)) + 1 for low, _ in spans)]
+    last = len(text) - width + 2
+    starts = [0, *(min(last, max(0, high + AFTER - width + 2)) for _, high in spans)]
     begin = max(dict.fromkeys(starts), key=seen)
+    begin = text.find(" ", begin) + 1 if begin and text[begin - 1] != " " else begin
     return crop(ellipsis + text[begin:] if begin else text, width, ellipsis)
 
 
-def folded(text: str, first: int, second: int, ellipsis: str = "…") -> tuple[str, str]:
-    """`text` in a line of at most `first` cells and one of at most `second`, cut only at the end of the second.
+def folded(text: str, widths: Sequence[int], ellipsis: str = "…") -> list[str]:
+    """`text` in as many lines as it needs, each of at most so many cells, cut only at the end of the last one.
 
-    The first ends where a word ends, unless that would leave a quarter of it empty.
+    A line ends where a word ends, unless that would leave a quarter of it empty.
     """
-    if cell_len(text) <= first:
-        return text, ""
-    upper = set_cell_size(text, first)
-    if text[len(upper) : len(upper) + 1] not in ("", " "):
-        words = upper.rpartition(" ")[0]
-        upper = words if cell_len(words) * 4 >= first * 3 else upper
-    return upper.rstrip(), crop(text[len(upper) :].strip(), second, ellipsis)
+    lines = []
+    for width in widths[:-1]:
+        if cell_len(text) <= width:
+            break
+        line = set_cell_size(text, width)
+        if text[len(line) : len(line) + 1] not in ("", " "):
+            words = line.rpartition(" ")[0]
+            line = words if cell_len(words) * 4 >= width * 3 else line
+        lines.append(line.rstrip())
+        text = text[len(line) :].strip()
+    return [*lines, crop(text, widths[len(lines)], ellipsis)]
 
 
 INDENT = 8
@@ -76,12 +85,12 @@ def flowing(
     """`lead`, `text`, and `tail` at the right end of `width` cells; what has no room goes on in a second line."""
     room = max(8, width - lead.cell_length - tail.cell_length)
     indent = lead.cell_length
-    upper, lower = folded(text, room, max(8, width - indent - 1), ellipsis)
-    if lower.endswith(ellipsis) and indent > INDENT:
+    upper, *lower = folded(text, (room, max(8, width - indent - 1)), ellipsis)
+    if lower and lower[0].endswith(ellipsis) and indent > INDENT:
         indent = INDENT
-        upper, lower = folded(text, room, max(8, width - indent - 1), ellipsis)
+        upper, *lower = folded(text, (room, max(8, width - indent - 1)), ellipsis)
     first = Content.assemble(lead, (set_cell_size(upper, room), style), tail)
-    return (first, Content.assemble(" " * indent, (lower, style))) if lower else (first,)
+    return (first, *(Content.assemble(" " * indent, (part, style)) for part in lower))
 
 
 def fit(text: str, width: int, ellipsis: str = "…") -> str:

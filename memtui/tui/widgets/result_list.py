@@ -77,16 +77,19 @@ def lit(text: str, words: Sequence[str]) -> Content:
 def hit_lines(
     hit: ResultRow, width: int, glyphs: Glyphs, *, evidence: bool, verdict: str = ""
 ) -> tuple[Content, ...]:
-    """One result in one line, or two with its evidence at the right of the second, each of at most `width` cells.
+    """One result in one line, or more with its evidence at the right of the last, each of at most `width` cells.
 
-    What the first has no room for of the text goes on in the second. `verdict`: what the saved case of the question
+    What the first has no room for of the text goes on below. `verdict`: what the saved case of the question
     says of it, "expected", "rejected", its grade, or nothing.
     """
     text_cells = max(8, width - 12 - TAIL)
     band = fit(one_line(hit.band)[: BAND_CELLS - 1], BAND_CELLS, "") if hit.band else ""
     said = _evidence(hit, width - 12, glyphs) if evidence else Content()
     room = width - 12 - said.cell_length - 2 if evidence else 0
-    upper, lower = _text(hit, text_cells, room if room >= LEAST_TEXT else 0, glyphs)
+    beside = (room,) if room >= LEAST_TEXT else ()
+    upper, *lower = _text(
+        hit, (text_cells, width - 12, *beside) if evidence else (text_cells,), beside, glyphs
+    )
     moved, moved_style = _moved(hit.climbed, glyphs)
     bright = "$score-high" if hit.share >= 0.6 else "$score-mid" if hit.share >= 0.4 else "$score-low"
     bold = "bold" if hit.tier == "core" else ""
@@ -114,22 +117,29 @@ def hit_lines(
         return first, Content.styled(" " * 11 + why, "$stage-cut")
     if not evidence:
         return (first,)
-    gap = " " * max(0, width - 12 - cell_len(lower) - said.cell_length)
-    return first, Content.assemble(" " * 11, lit(lower, hit.matches).stylize_before(bold), gap, said)
+    words = [lit(line, hit.matches).stylize_before(bold) for line in lower]
+    last = words.pop() if words and words[-1].cell_length <= room else Content()
+    gap = " " * max(0, width - 12 - last.cell_length - said.cell_length)
+    between = (Content.assemble(" " * 11, each) for each in words)
+    return first, *between, Content.assemble(" " * 11, last, gap, said)
 
 
-def _text(hit: ResultRow, first: int, second: int, glyphs: Glyphs) -> tuple[str, str]:
-    """The text in two lines of so many cells, cut around the words of the question where it does not fit."""
+def _text(hit: ResultRow, widths: Sequence[int], beside: Sequence[int], glyphs: Glyphs) -> list[str]:
+    """The text in lines of these cells, cut around the words of the question where it does not fit.
+
+    Where the first one and the room `beside` the evidence hold it, it needs no other line.
+    """
     text = one_line(hit.text)
     low = text.lower()
     found = [(at, at + len(word)) for word in hit.matches for at in found_at(low, word)]
     spans = found if len(low) == len(text) else []
-    if not second:
-        return around(text, first, spans, glyphs.ellipsis), ""
-    upper, _ = folded(text, first, second, glyphs.ellipsis)
-    return folded(
-        around(text, cell_len(upper) + 1 + second, spans, glyphs.ellipsis), first, second, glyphs.ellipsis
-    )
+    lines: list[str] = []
+    for tried in ((widths[0], *beside), widths) if len(widths) > 1 else ():
+        lines = folded(text, tried, glyphs.ellipsis)
+        if not lines[-1].endswith(glyphs.ellipsis):
+            return lines
+    room = sum(cell_len(line) + 1 for line in lines[:-1]) + widths[-1]
+    return folded(around(text, room, spans, glyphs.ellipsis), widths, glyphs.ellipsis)
 
 
 def _evidence(hit: ResultRow, width: int, glyphs: Glyphs) -> Content:
@@ -155,7 +165,7 @@ def _moved(climbed: int | None, glyphs: Glyphs) -> tuple[str, str]:
 
 
 class ResultList(RowList):
-    """The results in final order; two lines each where there is room for the evidence."""
+    """The results in final order; two or three lines each where there is room for the evidence."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)

@@ -137,8 +137,8 @@ class Key(Generic[S]):
 
     do: Callable[[TaskRun[S], str, str], None]
     able: Callable[[TaskRun[S], str, str], bool] = lambda run, panel, key: True
-    unlocks: bool = False
-    """It writes to the open store, which a person unlocks for it where it was opened for reading."""
+    unlocks: str = ""
+    """What it does to the open store, "import them", which a person unlocks for it; empty: it writes nothing there."""
 
 
 def _nothing(run: TaskRun[Any]) -> None:

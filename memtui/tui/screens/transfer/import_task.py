@@ -208,8 +208,8 @@ RUN = TaskStep[ImportState](
     line=lambda state: state.typed,
     goes_on=False,
     keys={
-        "write": Key(agree, lambda run, panel, key: writable(run, confirmed=False), unlocks=True),
-        "stopped": Key(agree, lambda run, panel, key: writable(run, confirmed=True), unlocks=True),
+        "write": Key(agree, lambda run, panel, key: writable(run, confirmed=False), unlocks="import them"),
+        "stopped": Key(agree, lambda run, panel, key: writable(run, confirmed=True), unlocks="import them"),
     },
     back=to_review,
     stop=stop,

@@ -214,7 +214,7 @@ def model_advice(run: Run) -> str:
 
 def rehearse_advice(run: Run) -> str:
     """The way on, and a rehearsal where there are questions."""
-    rehearse = "{transfer.write} rehearses on a sample; " if any(run.state.questions) else ""
+    rehearse = "{transfer.rehearse} rehearses on a sample; " if any(run.state.questions) else ""
     return "" if working(run) else rehearse + "{transfer.next} goes on to making the table."
 
 
@@ -374,7 +374,7 @@ TASK = Task[ReembedState](
             advice=rehearse_advice,
             missing=missing,
             keys={
-                "write": Key(
+                "rehearse": Key(
                     rehearse,
                     lambda run, panel, key: not working(run) and any(run.state.questions),
                 )
@@ -410,7 +410,9 @@ TASK = Task[ReembedState](
             goes_on=False,
             keys={
                 "stopped": Key(
-                    switch, lambda run, panel, key: not working(run) and not run.forbidden, unlocks=True
+                    switch,
+                    lambda run, panel, key: not working(run) and not run.forbidden,
+                    unlocks="switch to the new table",
                 )
             },
             back=back,
@@ -484,7 +486,7 @@ BACK = Task[BackState](
                     lambda run, panel, key: (
                         run.state.switched is not None and not run.forbidden and not run.busy("back")
                     ),
-                    unlocks=True,
+                    unlocks="switch back to the table of before",
                 )
             },
         ),

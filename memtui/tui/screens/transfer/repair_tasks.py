@@ -258,8 +258,8 @@ def mending(
         run.work("run", call, lambda done: written(run, *done), stopped=lambda: halted(run))
         run.paint()
 
-    able = Key(write, lambda run, panel, key: writable(run, confirmed=False), unlocks=True)
-    confirmed = Key(write, lambda run, panel, key: writable(run, confirmed=True), unlocks=True)
+    able = Key(write, lambda run, panel, key: writable(run, confirmed=False), unlocks="apply the changes")
+    confirmed = Key(write, lambda run, panel, key: writable(run, confirmed=True), unlocks="apply the changes")
     return Task(
         name,
         title,

@@ -32,6 +32,7 @@ from memtui.tui.session import Session
 from memtui.tui.widgets.layout_container import LayoutContainer
 from memtui.tui.widgets.panel import Panel
 from memtui.tui.widgets.row_list import Row, RowList
+from memtui.tui.widgets.screen_bars import FlashLine
 from memtui.tui.widgets.state_panel import State, StatePanel
 from memtui.tui.widgets.text_lines import TextLines
 from memtui.tui.wizard.view import foot_lines, head_line
@@ -131,6 +132,7 @@ class TransferScreen(BaseScreen):
         self.stop_calls()
         if self.run is not None:
             self.run.close()
+            self.query_one(FlashLine).dismiss()  # what the task before said is not of this one
         self._serial += 1
         self.run = run
         self._at = ("", "")
@@ -454,7 +456,7 @@ class TransferScreen(BaseScreen):
         """What writes to the open store asks for it to be unlocked first; what makes new files and stores need not."""
         key = self.run.part.keys.get(act) if self.run is not None else None
         if key is not None and key.unlocks:
-            unlocked(self, "write it", lambda: self._any(act))
+            unlocked(self, key.unlocks, lambda: self._any(act))
         else:
             self._any(act)
 
@@ -473,6 +475,9 @@ class TransferScreen(BaseScreen):
     def action_measure(self) -> None:
         self._any("measure")
 
+    def action_rehearse(self) -> None:
+        self._any("rehearse")
+
     def action_undo(self) -> None:
         self._any("undo")
 
@@ -485,7 +490,9 @@ class TransferScreen(BaseScreen):
         ]
 
 
-_ACTS = frozenset(("write", "stopped", "view_before", "view_after", "ledger", "paste", "measure", "undo"))
+_ACTS = frozenset(
+    ("write", "stopped", "view_before", "view_after", "ledger", "paste", "measure", "rehearse", "undo")
+)
 
 
 def _seldom(report: Report) -> Callable[[Progress], None]:
