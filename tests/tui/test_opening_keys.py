@@ -65,28 +65,34 @@ async def test_the_palette_opens_at_once_and_what_is_typed_into_it_stays(opening
         await until(pilot, lambda: "TOUR 1" in screen_text(app))
 
 
-async def test_keys_that_wait_for_the_store_are_told_kept_in_order_or_said_to_be_dropped(
-    opening: Opening,
-) -> None:
+async def test_keys_that_wait_for_the_store_are_told_and_kept_in_order(opening: Opening) -> None:
     app = opening.app
     opening.kept.put({SEEN: True})
     async with app.run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: app.begun)
         typed(app, "2", "slash", *"port")
-        await until(pilot, lambda: "then comes" in screen_text(app))
-        assert "/ p o r t" in screen_text(app)
-        typed(app, "ctrl+p")
-        await until(pilot, lambda: isinstance(app.screen, Palette))
-        assert not app.session.open
-        assert app.typed_ahead is False or not app._ahead
-        await press(pilot, "escape")
-        assert "not accepted: / p o r t" in screen_text(app)
-        typed(app, "slash", *"port")
+        await until(pilot, lambda: "then comes / p o r t" in screen_text(app))
         opening.go.set()
         await until(pilot, lambda: app.session.phase == "ready" and not app.typed_ahead)
         await settle(pilot)
         assert app.current_mode == "browse"
         assert app.focused.value == "port"  # type: ignore[union-attr]
+
+
+async def test_the_palette_does_not_wait_behind_them_and_says_what_it_drops(opening: Opening) -> None:
+    app = opening.app
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: app.begun)
+        typed(app, "2", "slash", *"port")
+        await until(pilot, lambda: "then comes" in screen_text(app))
+        typed(app, "ctrl+p")
+        await until(pilot, lambda: isinstance(app.screen, Palette))
+        assert not app.session.open
+        assert not app._ahead
+        typed(app, "escape")
+        await until(pilot, lambda: "not accepted: / p o r t" in screen_text(app))
+        opening.go.set()
+        await until(pilot, lambda: app.session.phase != "opening")
 
 
 async def test_f10_before_the_tour_begins_ends_it(opening: Opening) -> None:

@@ -54,11 +54,11 @@ class QuestionLine(CleanInput):
         """What was typed of which the screen has said nothing yet, oldest first."""
         self._filling = False
         self.given = False
-        """The keyboard came with the screen, unasked: until something is typed, digits and `?` are not text."""
+        """The keyboard came with the screen, unasked: until something is typed, digits, `?` and `/` are not text."""
 
     def check_consume_key(self, key: str, character: str | None) -> bool:
         """As Textual does, but what goes to another screen or opens the help still does where nobody types yet."""
-        if self.given and character is not None and (character.isdecimal() or character == "?"):
+        if self.given and character is not None and (character.isdecimal() or character in "?/"):
             return False
         return super().check_consume_key(key, character)
 
