@@ -27,7 +27,7 @@ from memtui.engine import (
     transfer,
 )
 from memtui.engine.explain import History
-from memtui.engine.transfer import NamedEmbedder, Origin, back, last_switch, note_of, write_plan
+from memtui.engine.transfer import LOCAL_MODELS, NamedEmbedder, Origin, back, last_switch, note_of, write_plan
 from memtui.paths import cases_file, questions_file, state_dir
 
 if TYPE_CHECKING:
@@ -35,9 +35,6 @@ if TYPE_CHECKING:
 
 SAMPLE = 1000
 """Memories of a rehearsal, unless another number is named."""
-
-BUNDLED = "static-minilm-256"
-"""The one model that needs no service: what it would answer can be known at once."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -47,7 +44,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="embed only rows without a vector, in place, with the store's model",
     )
-    parser.add_argument("--model", metavar="NAME", help="name of the new model; static-minilm-256 is bundled")
+    parser.add_argument(
+        "--model", metavar="NAME", help=f"name of the new model; without a service: {', '.join(LOCAL_MODELS)}"
+    )
     parser.add_argument("--base-url", metavar="URL", default="", help="address of its service, with /v1")
     parser.add_argument(
         "--key-env", metavar="VAR,...", help="environment variables with API keys, used in turn"
@@ -152,7 +151,7 @@ def _embedder(args: argparse.Namespace) -> Embedder:
 
 
 def _estimate(engine: Engine, embedder: Embedder, destination: Path | str, args: argparse.Namespace) -> int:
-    offline = not args.base_url and embedder.name == BUNDLED
+    offline = not args.base_url and embedder.name in LOCAL_MODELS
     found = transfer.reembed_job(engine).estimate(embedder, ask=offline or args.send)
     cost = found.cost
     document = {
@@ -190,7 +189,7 @@ def _estimate(engine: Engine, embedder: Embedder, destination: Path | str, args:
 
 def _foretold(engine: Engine, embedder: Embedder, args: argparse.Namespace) -> tuple[Rehearsal | None, str]:
     """What the agent would then read, where that is known without sending a text to anybody; else why it is not."""
-    if embedder.name != BUNDLED or (transfer.reembed_job(engine).sends(embedder) and not args.send):
+    if embedder.name not in LOCAL_MODELS or (transfer.reembed_job(engine).sends(embedder) and not args.send):
         return (
             None,
             "\nwhat the agent would read: --rehearse --send sends a sample to the model and asks your questions",

@@ -130,7 +130,7 @@ class Engine:
     def _configured_embedder(self) -> Embedder | NoEmbedder:
         from memtui.engine.providers.embedder import NoEmbedder, resolve_embedder
         from memtui.engine.providers.held_embedder import HeldEmbedder
-        from memtui.engine.providers.static_embedder import BUNDLED
+        from memtui.engine.providers.local_models import runs_here
 
         settings = self._embedding or (self._found.embedding if self._found else None)
         if settings is not None and self._store.dialect.can.clips_texts:
@@ -144,7 +144,7 @@ class Engine:
             dims=self._store.dims,
             model_hint=self.model,
         )
-        if self._sends or isinstance(found, NoEmbedder) or found.name == BUNDLED:
+        if self._sends or isinstance(found, NoEmbedder) or runs_here(found.name):
             return found
         return HeldEmbedder(found)
 
@@ -555,11 +555,13 @@ class Engine:
     def recall_context(self) -> RecallContext:
         """Return what a recall works with as of now: store, embedder, settings, access."""
         from memtui.engine.providers.embedder import NoEmbedder, question_vector
+        from memtui.engine.providers.multilingual_embedder import MULTILINGUAL
         from memtui.engine.providers.static_embedder import BUNDLED
         from memtui.engine.recall.context import RecallContext
 
         embedder = self._recall_embedder()
         misfit = isinstance(embedder, NoEmbedder) and embedder.misfit
+        model = "" if isinstance(embedder, NoEmbedder) else embedder.name
         return RecallContext(
             self._store,
             self._now(),
@@ -571,7 +573,8 @@ class Engine:
             no_embedder=f"{embedder.reason} {embedder.fix}" if isinstance(embedder, NoEmbedder) else "",
             base_retrieval=self._base_retrieval(),
             base_decay=self._found.decay if self._found else None,
-            bundled=not isinstance(embedder, NoEmbedder) and embedder.name == BUNDLED,
+            bundled=model == BUNDLED,
+            multilingual=model == MULTILINGUAL,
             tokens=self._tokens,
             clock=self._timer,
             access=lambda: self.access,

@@ -74,6 +74,7 @@ def embedded_again(
     import numpy as np
     import pyarrow as pa
 
+    from memtui.engine.providers.multilingual_embedder import MULTILINGUAL
     from memtui.engine.providers.static_embedder import BUNDLED
     from memtui.engine.transfer.importing.embedding_cost import embedded
     from memtui.engine.transfer.make_store import create_table, open_like
@@ -118,5 +119,6 @@ def embedded_again(
             embed=embedder.embed_query,
             no_embedder="",
             bundled=embedder.name == BUNDLED,
+            multilingual=embedder.name == MULTILINGUAL,
             tokens=lambda: None,
         )

@@ -323,7 +323,12 @@ def asked_again(
     found = []
     for past in history.search(store=engine.store.uri, limit=limit):
         request = again(past, history)
-        local = context.bundled or context.embed is None or request.query_vector is not None
+        local = (
+            context.bundled
+            or context.multilingual
+            or context.embed is None
+            or request.query_vector is not None
+        )
         if not past.returned or request.table_version is not None or not local:
             continue
         try:

@@ -492,11 +492,11 @@ def _proven(
 ) -> NDArray[np.bool_] | None:
     """Which of these rows come out the same when they are embedded again; None without a model on this machine."""
     from memtui.engine.providers.embedder import NoEmbedder
-    from memtui.engine.providers.static_embedder import BUNDLED
+    from memtui.engine.providers.local_models import runs_here
 
     assert patient.engine is not None
     embedder = patient.engine.embedder
-    if isinstance(embedder, NoEmbedder) or embedder.name != BUNDLED:
+    if isinstance(embedder, NoEmbedder) or not runs_here(embedder.name):
         return None  # a service is asked by a person, not by a look
     made = np.asarray(embedder.embed_passages([texts[at] for at in suspects]), np.float32)
     return np.asarray(_cosines(made, vectors[suspects]) >= SAME)

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Protocol
 
 from memtui.engine.core.errors import EmbeddingError, RefusedError, UsageError
 from memtui.engine.providers.embedding_services import EmbeddingSettings, bare_model, needs_key
+from memtui.engine.providers.local_models import LOCAL_MODELS, runs_here
+from memtui.engine.providers.multilingual_embedder import INSTALL, MULTILINGUAL, installed
 from memtui.engine.providers.openai_embedder import OpenAIEmbedder
-from memtui.engine.providers.static_embedder import BUNDLED, BUNDLED_DIMS, bundled
+from memtui.engine.providers.static_embedder import BUNDLED
 
 if TYPE_CHECKING:
     import numpy as np
@@ -67,8 +69,9 @@ def resolve_embedder(
     (`own_store`), the bundled model. A model whose vectors are of another length is not used either.
     """
     configured = bare_model(settings.model) if settings else None
-    if BUNDLED in (model_hint, configured) or (own_store and not settings and not model_hint):
-        return _fitting(bundled(), BUNDLED_DIMS, dims)
+    here = next((name for name in (model_hint, configured) if name in LOCAL_MODELS), None)
+    if here is not None or (own_store and not settings and not model_hint):
+        return _local(here or BUNDLED, dims)
     if model_hint and bare_model(model_hint) != configured:
         other = f"the configured model is {configured}" if configured else "no provider is configured"
         return NoEmbedder(
@@ -91,6 +94,13 @@ def resolve_embedder(
             "Set embedding.apiKey, or the environment variable that it names.",
         )
     return _fitting(OpenAIEmbedder(settings, table_dims=dims), settings.expected_dimensions, dims)
+
+
+def _local(name: str, dims: int | None) -> Embedder | NoEmbedder:
+    if name == MULTILINGUAL and not installed():
+        return NoEmbedder(f"The model {name} is not installed.", INSTALL)
+    embedder = LOCAL_MODELS[name]()
+    return _fitting(embedder, embedder.dims, dims)
 
 
 def _fitting(embedder: Embedder, given: int | None, dims: int | None) -> Embedder | NoEmbedder:
@@ -121,7 +131,6 @@ def embedder_named(
     a name of a model, for a variable that is not set, and for a service that asks for a key where none is named.
     """
     from memtui.engine.providers.embedding_services import EmbeddingSettings, needs_key
-    from memtui.engine.providers.static_embedder import BUNDLED
 
     if not model.strip():
         raise UsageError(
@@ -141,7 +150,7 @@ def embedder_named(
         request_dimensions=dimensions,
         task_passage=task,
     )
-    if not names and model.strip() != BUNDLED and needs_key(settings):
+    if not names and not runs_here(model) and needs_key(settings):
         raise UsageError(
             f"{settings.host} asks for a key.",
             fix="Name the environment variable that holds it: “keys in” on the screen, --key-env in the shell.",

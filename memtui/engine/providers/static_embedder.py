@@ -89,6 +89,18 @@ def _beginnings(folder: Path) -> tuple[str, ...]:
     return tuple(piece for piece in pieces if not piece.startswith(("##", "[")))
 
 
+COMMON = 8_000
+"""The vocabulary begins with the commonest pieces of the English that it was made of."""
+
+
+@lru_cache(maxsize=2)
+def _common(folder: Path) -> frozenset[str]:
+    pieces: dict[str, int] = _load(folder).tokenizer.get_vocab()
+    return frozenset(
+        piece for piece, at in pieces.items() if at < COMMON and not piece.startswith(("##", "["))
+    )
+
+
 class StaticEmbedder:
     """A static embedding model in `folder`; its files are read at the first use, safe from any thread."""
 
@@ -156,6 +168,10 @@ class StaticEmbedder:
     def vocabulary(self) -> tuple[str, ...]:
         """The pieces that begin a word, in no particular order."""
         return _beginnings(self._folder)
+
+    def common_words(self) -> frozenset[str]:
+        """The commonest words and beginnings of words of its language, lower case."""
+        return _common(self._folder)
 
     def piece_vectors(self, ids: NDArray[np.int32]) -> NDArray[np.float32]:
         """The stored vectors of word pieces, [len(ids), 256]; see `TokenVectors.matrix`."""

@@ -38,6 +38,8 @@ class RecallContext:
     base_decay: Mapping[str, Any] | None = None
     bundled: bool = False
     """Whether the store's vectors, and so the embedder's, are the bundled model's."""
+    multilingual: bool = False
+    """Whether they are those of the model of the extra `memtui[multilingual]`."""
     tokens: Callable[[], TokenReader | None] = lambda: None
     """The store's token vectors and their model; None where there are none."""
     clock: Callable[[], float] = time.perf_counter

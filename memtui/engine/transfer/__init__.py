@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from memtui.engine.providers.chat import ChatClient, ChatSettings, HourBudget
     from memtui.engine.providers.embedder import Embedder, embedder_named
     from memtui.engine.providers.embedding_services import KNOWN_DIMENSIONS
+    from memtui.engine.providers.local_models import LOCAL_MODELS
     from memtui.engine.providers.reply_json import whole_items
     from memtui.engine.providers.static_embedder import BUNDLED_DIMS
     from memtui.engine.transfer.detection import Detected
@@ -93,6 +94,7 @@ __all__ = [
     "GROUPS",
     "KINDS",
     "KNOWN_DIMENSIONS",
+    "LOCAL_MODELS",
     "MEANINGS",
     "NEAR",
     "REPAIRS",
@@ -256,6 +258,7 @@ __getattr__ = lazy_names(
         "back": "memtui.engine.transfer.reembed.switch",
         "common_start": "memtui.engine.transfer.sources.paths",
         "completions": "memtui.engine.transfer.sources.paths",
+        "LOCAL_MODELS": "memtui.engine.providers.local_models",
         "embedder_named": "memtui.engine.providers.embedder",
         "given_paths": "memtui.engine.transfer.sources.paths",
         "last_switch": "memtui.engine.transfer.reembed.switch",

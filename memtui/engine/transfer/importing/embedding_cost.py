@@ -90,9 +90,10 @@ class VectorChoice:
 
 def is_offline(embedder: Embedder | NoEmbedder) -> bool:
     """Whether embedding asks no service: it may then be done without a person's yes."""
-    from memtui.engine.providers.static_embedder import StaticEmbedder
+    from memtui.engine.providers.embedder import NoEmbedder
+    from memtui.engine.providers.local_models import runs_here
 
-    return isinstance(embedder, StaticEmbedder)
+    return not isinstance(embedder, NoEmbedder) and runs_here(embedder.name)
 
 
 def embedded(embedder: Embedder, texts: Sequence[str], dims: int) -> NDArray[np.float32]:

@@ -16,6 +16,7 @@ from memtui.engine.changes.recall_effect import effect_of, of_cases, once_each
 from memtui.engine.core.errors import MemtuiError, UsageError
 from memtui.engine.core.private_file import make_private_folder
 from memtui.engine.core.progress import CancelToken, OnProgress
+from memtui.engine.providers.multilingual_embedder import MULTILINGUAL
 from memtui.engine.providers.static_embedder import BUNDLED
 from memtui.engine.transfer.make_store import create_table, open_like
 from memtui.engine.transfer.reembed.build import Estimate, estimate, reembed
@@ -112,7 +113,13 @@ def rehearse(
         sides = [
             _answers(
                 each,
-                replace(context, store=each, embed=model.embed_query, bundled=model.name == BUNDLED),
+                replace(
+                    context,
+                    store=each,
+                    embed=model.embed_query,
+                    bundled=model.name == BUNDLED,
+                    multilingual=model.name == MULTILINGUAL,
+                ),
                 plain,
                 rest,
                 name,

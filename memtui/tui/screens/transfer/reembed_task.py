@@ -18,7 +18,7 @@ from memtui.tui.layouts import Shape
 from memtui.tui.paint.cells import tilde
 from memtui.tui.paint.numbers import ago, full
 from memtui.tui.screens.transfer import reembed_view
-from memtui.tui.screens.transfer.reembed_view import BUNDLED, ReembedState
+from memtui.tui.screens.transfer.reembed_view import BUNDLED, ReembedState, needs_no_service
 from memtui.tui.widgets.row_list import Row
 from memtui.tui.wizard.view import RunProgress, blank, fact_row, text_rows, warning_rows
 from memtui.tui.wizard.wizard import FormField, Heading, Key, Task, TaskRun, TaskStep
@@ -40,7 +40,7 @@ _ASKED = ("model", "base_url", "key_env", "dimensions", "task")
 
 def offline(state: ReembedState) -> bool:
     """Whether the model needs no service."""
-    return state.model == BUNDLED
+    return needs_no_service(state.model)
 
 
 def embedder_of(state: ReembedState) -> Embedder:
@@ -84,9 +84,12 @@ def questions(engine: Engine) -> tuple[int, int]:
 
 def choose_model(run: Run) -> None:
     """The bundled model, a known one, or another by its name."""
-    from memtui.engine.transfer import KNOWN_DIMENSIONS
+    from memtui.engine.transfer import KNOWN_DIMENSIONS, LOCAL_MODELS
 
-    options = [Option(BUNDLED, BUNDLED, "built in"), Option("?", "another one", "by its name")]
+    options = [
+        Option(name, name, "built in" if name == BUNDLED else "on this machine") for name in LOCAL_MODELS
+    ]
+    options += [Option("?", "another one", "by its name")]
     options += [Option(name, name, f"{dims} numbers") for name, dims in KNOWN_DIMENSIONS.items()]
 
     def took(name: str) -> None:

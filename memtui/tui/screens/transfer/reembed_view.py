@@ -34,6 +34,14 @@ if TYPE_CHECKING:
 
 BUNDLED = "static-minilm-256"
 
+
+def needs_no_service(model: str) -> bool:
+    """Whether the model runs on this machine."""
+    from memtui.engine.transfer import LOCAL_MODELS
+
+    return model in LOCAL_MODELS
+
+
 MEASURES = {
     "hit": "hit at k", "recall": "recall at k", "mrr": "MRR", "ndcg": "nDCG",
 }  # fmt: skip
@@ -198,7 +206,7 @@ def make_rows(
             fact_row("model", state.model, width, glyphs),
             fact_row(
                 "service",
-                state.base_url or ("none" if state.model == BUNDLED else "OpenAI's own"),
+                state.base_url or ("none" if needs_no_service(state.model) else "OpenAI's own"),
                 width,
                 glyphs,
             ),

@@ -185,7 +185,13 @@ def resolve(request: RecallRequest, context: RecallContext) -> Resolved:
     with suppress(MemtuiError):
         reader = context.tokens()
     model = None if reader is None else reader.model
-    own, findings = resolve_own(request.config, bundled=context.bundled, question=request.query, reader=model)
+    own, findings = resolve_own(
+        request.config,
+        bundled=context.bundled,
+        multilingual=context.multilingual,
+        question=request.query,
+        reader=model,
+    )
     return {BLOCK: own.as_block()}, findings
 
 
@@ -210,7 +216,8 @@ class MemtuiRun:
         self.now_ms = context.now_ms if request.now_ms is None else request.now_ms
         self.on_stage = on_stage or (lambda summary: None)
         self.cancel = cancel or CancelToken()
-        self.bundled, self.token_reader = context.bundled, context.tokens
+        self.bundled, self.multilingual = context.bundled, context.multilingual
+        self.token_reader = context.tokens
         self.settings, self.findings = self._resolved("notes", "")
         pool = max(self.settings.pool, self.limit)
         self.search = searches.MemtuiSearch(
@@ -271,6 +278,7 @@ class MemtuiRun:
         return resolve_own(
             request.config,
             bundled=self.bundled,
+            multilingual=self.multilingual,
             question=request.query,
             profile=profile,
             found=found,

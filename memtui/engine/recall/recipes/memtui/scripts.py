@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol
@@ -24,6 +25,9 @@ ENOUGH = 500
 
 UNSPACED = ("CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR")
 """Scripts that put no space between words; two letters count as a word."""
+
+MOSTLY, RARELY = 0.65, 0.45
+"""Shares of common words from which on a language is known, and below which it is not."""
 
 _RUN = re.compile(r"[^\W\d_]+")
 
@@ -54,6 +58,19 @@ def coverage(text: str, model: HasVocabulary) -> Coverage:
     if not unknown or not total:
         return NOTHING
     return Coverage(sum(unknown.values()) / total, tuple(sorted(unknown)))
+
+
+def unknown_language(text: str, common: Collection[str]) -> float:
+    """How surely `text` is not in the language of the words `common`, 0 to 1.
+
+    By the share of its words that are common ones: of English questions 5 in 100 have less than `MOSTLY`; of German,
+    French, Spanish, Portuguese and Russian texts three in four have less than `RARELY`.
+    """
+    words = _RUN.findall(text.casefold())
+    if not words:
+        return 0.0
+    share = sum(word in common for word in words) / len(words)
+    return min(1.0, max(0.0, (MOSTLY - share) / (MOSTLY - RARELY)))
 
 
 def learned_scripts(model: HasVocabulary) -> frozenset[str]:

@@ -12,7 +12,14 @@ from pydantic import Field, create_model
 from pydantic.alias_generators import to_camel
 
 from memtui.engine.core.errors import ConfigError, EmbeddingError
-from memtui.engine.recall.recipes.memtui.scripts import NOTHING, Coverage, HasVocabulary, coverage
+from memtui.engine.providers.multilingual_embedder import MULTILINGUAL
+from memtui.engine.recall.recipes.memtui.scripts import (
+    NOTHING,
+    Coverage,
+    HasVocabulary,
+    coverage,
+    unknown_language,
+)
 from memtui.engine.recall.recipes.memtui.signals import RETIRED, SIGNALS
 from memtui.engine.recall.recipes.pro.settings import SettingsBlock, resolve_block
 
@@ -82,6 +89,12 @@ class OwnSettings(SettingsBlock):
 GIVEN: Mapping[str, float] = {"vectorWeight": 0.3, "dateWeight": 0.8, "pool": 50}
 """What differs where the vectors are another model's (fitted with MiniLM's)."""
 
+MULTILINGUAL_KNOWN: Mapping[str, float] = {"vectorWeight": 0.18}
+"""What differs with vectors of the extra's model where the bundled one knows the language: next to nothing."""
+
+MULTILINGUAL_UNKNOWN: Mapping[str, float] = {"vectorWeight": 2.0, "bm25Weight": 0.9, "lateWeight": 0.0}
+"""And where it does not: the vectors lead, with the keywords beside them."""
+
 Profile = Literal["dialogue", "notes"]
 
 PROFILES: tuple[Profile, ...] = ("dialogue", "notes")
@@ -134,21 +147,27 @@ def for_question(
     covered: Coverage,
     *,
     bundled: bool,
+    multilingual: float | None = None,
     profile: Profile = "notes",
     read: Coverage | None = None,
 ) -> dict[str, Any]:
     """The weights of the profile, with those that hang on the question.
 
     Where the vectors are another model's, what the bundled one never learned is no reason to distrust them: then
-    only the word by word comparison, which is always the bundled model's, counts less. `read` is what the model of
-    the token vectors never learned, None without any: of what it did they take over from that comparison.
+    only the word by word comparison, which is always the bundled model's, counts less. Where they are those of the
+    multilingual model, `multilingual` is how surely the bundled one does not know the language, 0 to 1. `read` is what
+    the model of the token vectors never learned, None without any: of what it did they take over from that comparison.
     """
     length = min(1.0, max(0.0, (len(question.split()) - SHORT) / (LONG - SHORT)))
-    plain = {**fitted(profile), **({} if bundled else GIVEN)}
+    differs = {} if bundled else GIVEN if multilingual is None else MULTILINGUAL_KNOWN
+    plain = {**fitted(profile), **differs}
     plain["bm25Weight"] = round(plain["bm25Weight"] + length * LONGER, 4)
-    share = min(1.0, covered.uncovered / FULL)
-    changed = UNCOVERED if bundled else {"lateWeight": UNCOVERED["lateWeight"]}
-    gated = {**plain, **_between(plain, changed, share)}
+    if multilingual is not None:
+        gated = {**plain, **_between(plain, MULTILINGUAL_UNKNOWN, multilingual)}
+    else:
+        share = min(1.0, covered.uncovered / FULL)
+        changed = UNCOVERED if bundled else {"lateWeight": UNCOVERED["lateWeight"]}
+        gated = {**plain, **_between(plain, changed, share)}
     if read is None:
         return gated
     context = {
@@ -179,6 +198,7 @@ def resolve_own(
     config: Mapping[str, Any] | None,
     *,
     bundled: bool,
+    multilingual: bool = False,
     question: str = "",
     profile: Profile = "notes",
     found: str = "",
@@ -210,9 +230,14 @@ def resolve_own(
     if reader is not None:
         unread = (covered_by_model(text, reader) for text in (question, found))
         read = max(unread, key=lambda each: each.uncovered)
-    base = for_question(question, covered, bundled=bundled, profile=chosen, read=read)
+    unknown_share = max(map(_unknown_language, (question, found))) if multilingual else None
+    base = for_question(
+        question, covered, bundled=bundled, multilingual=unknown_share, profile=chosen, read=read
+    )
     settings: OwnSettings = resolve_block(BLOCK, OwnSettings, given, base)
     settings = settings.model_copy(update={"profile": chosen})
+    if unknown_share is not None:
+        return settings, (*findings, *_led(unknown_share, settings))
     of = "question's words" if covered is asked else "words that the keywords find"
     return settings, (*findings, *_gate(covered, settings, of, read))
 
@@ -230,6 +255,26 @@ def _without_retired(given: Any) -> tuple[Any, tuple[str, ...]]:
     )
     kept = {key: weight for key, weight in weights.items() if key not in gone}
     return {**given, "signals": kept}, findings
+
+
+def _unknown_language(text: str) -> float:
+    """How surely the bundled model does not know the language of a text; 0 where it cannot be read."""
+    from memtui.engine.providers.static_embedder import bundled
+
+    try:
+        return unknown_language(text, bundled().common_words())
+    except EmbeddingError:
+        return 0.0
+
+
+def _led(unknown: float, settings: OwnSettings) -> tuple[str, ...]:
+    """What to say of a question whose language only the multilingual model knows."""
+    if not unknown:
+        return ()
+    return (
+        f"{unknown:.0%} sure that the bundled model does not know this language: the vectors of {MULTILINGUAL} count "
+        f"{settings.vector_weight:g}, keywords {settings.bm25_weight:g}, term matching {settings.late_weight:g}.",
+    )
 
 
 def _gate(covered: Coverage, settings: OwnSettings, of: str, read: Coverage | None) -> tuple[str, ...]:
