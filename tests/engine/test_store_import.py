@@ -125,3 +125,14 @@ print(sorted(heavy & set(sys.modules)))
         command, capture_output=True, text=True, check=True, env={**os.environ, "PYTHONPATH": str(ROOT)}
     )
     assert done.stdout.splitlines() == [f"{tmp_path / 'nowhere'} does not exist.", "[]"]
+
+
+def test_the_methods_of_others_are_checked_again_once_it_is_imported() -> None:
+    code = (
+        "import overrides; real = overrides.override\n"
+        "from memtui.engine.store.lancedb_import import import_lancedb; import_lancedb()\n"
+        "assert overrides.override is real\n"
+        "import lancedb.db; assert lancedb.db.LanceDBConnection.open_table.__override__"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

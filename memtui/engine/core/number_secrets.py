@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
+
+from memtui.engine.core.late_pattern import late
 
 _GAP = r"[ \t.\u2010\u2011\u2013\u00a0\u202f-]"
 
-_LONG_NUMBER = re.compile(rf"(?<![0-9])(?!(?<=:)1[0-9]{{12}}[,}}\]])[0-9](?:{_GAP}{{0,2}}[0-9]){{7}}")
+_LONG_NUMBER = late(rf"(?<![0-9])(?!(?<=:)1[0-9]{{12}}[,}}\]])[0-9](?:{_GAP}{{0,2}}[0-9]){{7}}")
 """Eight digits with a gap at most between two of them; a time in milliseconds as JSON has it is none."""
 
-_CARD = re.compile(
+_CARD = late(
     r"(?<![0-9A-Za-z_+])(?<![0-9][.,:/-])(?<![0-9]{4} )"
     rf"(?:[2-6][0-9]{{3}}(?P<four>{_GAP}{{0,2}})[0-9]{{4}}(?P=four)[0-9]{{4}}(?P=four)[0-9]{{4}}(?:(?P=four)[0-9]{{1,3}})?"
     rf"|3[47][0-9]{{2}}(?P<amex>{_GAP}{{0,2}})[0-9]{{6}}(?P=amex)[0-9]{{5}}"
@@ -20,14 +21,14 @@ _CARD = re.compile(
     r"(?![0-9A-Za-z_]|[.,:/-][0-9]|\s[0-9]{4}(?![0-9/]))"
 )
 
-_ISSUERS = re.compile(
+_ISSUERS = late(
     r"4[0-9]{15}(?:[0-9]{3})?|5[1-5][0-9]{14}|(?:222[1-9]|22[3-9][0-9]|2[3-6][0-9]{2}|27[01][0-9]|2720)[0-9]{12}"
     r"|3[47][0-9]{13}|3(?:0[0-5]|[689][0-9])[0-9]{11}|(?:6011|65[0-9]{2}|64[4-9][0-9])[0-9]{12,15}"
     r"|35(?:2[89]|[3-8][0-9])[0-9]{12,15}|62[0-9]{14,17}|(?:50|5[6-8]|6[37])[0-9]{14,17}|22[0-9]{14}"
 )
 """What a card of a known issuer begins with, and how many digits it has."""
 
-_IBAN = re.compile(
+_IBAN = late(
     rf"(?<![0-9A-Za-z])(?P<land>[A-Za-z]{{2}}){_GAP}?(?P<check>[0-9]{_GAP}?[0-9])(?:{_GAP}?[0-9A-Za-z]){{11,30}}"
 )
 
@@ -129,20 +130,18 @@ _IBAN_LENGTHS = {
     )
 }
 
-_SOCIAL = re.compile(
+_SOCIAL = late(
     r"(?<![0-9A-Za-z_.+/-])(?!000|666|9)[0-9]{3}(?P<gap>[\u2010\u2011\u2013-])(?!00)[0-9]{2}(?P=gap)(?!0000)[0-9]{4}"
     r"(?![0-9A-Za-z_]|[-./][0-9])"
 )
 """The form in which the United States write theirs; no other number is written so."""
 
-_FRENCH = re.compile(
+_FRENCH = late(
     rf"(?<![0-9A-Za-z_.+])[12378]{_GAP}?[0-9]{{2}}{_GAP}?(?:0[1-9]|1[0-2]|[2-9][0-9]){_GAP}?[0-9][0-9AB]{_GAP}?[0-9]{{3}}"
     rf"{_GAP}?[0-9]{{3}}{_GAP}?[0-9]{{2}}(?![0-9A-Za-z_]|[.,][0-9])"
 )
 
-_SWISS = re.compile(
-    r"(?<![0-9A-Za-z_.+])756[. ]?[0-9]{4}[. ]?[0-9]{4}[. ]?[0-9]{2}(?![0-9A-Za-z_]|[.,][0-9])"
-)
+_SWISS = late(r"(?<![0-9A-Za-z_.+])756[. ]?[0-9]{4}[. ]?[0-9]{4}[. ]?[0-9]{2}(?![0-9A-Za-z_]|[.,][0-9])")
 
 # The same for engines that look at a whole column at once (RE2, which looks neither before nor behind).
 

@@ -8,15 +8,16 @@ from functools import cache
 from pathlib import Path
 
 from memtui.engine.core.hints import Sieve, near_hints
+from memtui.engine.core.late_pattern import late
 
 _FEWEST, _MOST = 12, 24
 
 _DICTIONARY = 120
 """Words in a row above which they are the list, or a part of it."""
 
-_WORD = re.compile(r"[^\W\d_]+")
+_WORD = late(r"[^\W\d_]+")
 
-_BETWEEN = re.compile(r"(?:[\s,;.:|/_\"'`*#()\[\]-]|[0-9]{1,2}(?![0-9])){1,8}")
+_BETWEEN = late(r"(?:[\s,;.:|/_\"'`*#()\[\]-]|[0-9]{1,2}(?![0-9])){1,8}")
 
 _LEAST = _FEWEST * 4 - 1
 
@@ -98,7 +99,7 @@ _EVERYDAY = frozenset(
 )
 """Words of the list of which a sentence is made; a phrase that a machine drew has few of them."""
 
-_LABEL = re.compile(
+_LABEL = late(
     r"(?i:(?:seed|recovery|backup|mnemonic|secret recovery|wallet)[ -]?(?:phrase|words?|seed)|mnemonic|(?<![^\W\d_])(?:seed|semilla)(?![^\W\d_])"
     r"|(?:wiederherstellungs|sicherungs|seed|wallet|backup)[ -]?(?:phrase|wörter|woerter|worte|satz|schlüssel)"
     r"|(?:phrase|mots?|mots-clés)\s+(?:de\s+|secrète\s+de\s+)?(?:récupération|recuperation|secours|sauvegarde|mnémonique)"
@@ -107,7 +108,7 @@ _LABEL = re.compile(
     r"|сид-?фраза|мнемоническая фраза|助记词|助記詞|シードフレーズ)"
 )
 
-_HELD = re.compile(r"(?i)\b(?:wallet|ledger|trezor|metamask|bitcoin|btc|ethereum|bip-?39|electrum)\b")
+_HELD = late(r"(?i)\b(?:wallet|ledger|trezor|metamask|bitcoin|btc|ethereum|bip-?39|electrum)\b")
 
 
 @cache
@@ -197,9 +198,9 @@ def _told(run: list[re.Match[str]]) -> Iterator[tuple[int, int, str]]:
             yield run[0].start(), run[-1].end(), "seed phrase"
 
 
-_SIGNS = re.compile(r"[\u4e00-\u9fff](?:[ 、,，][\u4e00-\u9fff]){11,23}")
+_SIGNS = late(r"[\u4e00-\u9fff](?:[ 、,，][\u4e00-\u9fff]){11,23}")
 
-_COPULA = re.compile(
+_COPULA = late(
     r"[^\n:=]{0,60}?(?:[:=：＝]|\b(?:is|are|ist|lautet|lauten|sind|est|sont|es|son|è|é|são|sono)\b|[是は])\s*[\"'`„“«»*]*\s*(?:[0-9]{1,2}[.)]\s*)?"
 )
 

@@ -13,6 +13,7 @@ from functools import cache
 from typing import Literal, NamedTuple
 
 from memtui.engine.core.hints import Sieve, near_hints
+from memtui.engine.core.late_pattern import late
 
 _REACH = 160
 """Characters of a sentence that are read on either side of a word for a secret."""
@@ -20,7 +21,7 @@ _REACH = 160
 # The words for a secret. What stands in front of them may be joined to them (WLAN-Passwort, db_password), but for the
 # short ones.
 
-_PASSWORD = re.compile(
+_PASSWORD = late(
     r"(?<![0-9])(?:pass[ -]?(?:word|code|phrase)|passwd|passwort|kennwort|losungswort|zugangswort|passphrase"
     r"|mot\s+de\s+passe|phrase\s+de\s+passe|code\s+d['’e]\s?acc[èe]s\s+(?:du\s+)?wi-?fi|contrase[ñn]a|palavra[ -]passe"
     r"|parola\s+d['’]ordine|parola\s+di\s+accesso|wachtwoord|has[łl]o|heslo|l[öo]senord|passord|adgangskode|salasana|jelsz[óo]"
@@ -32,30 +33,30 @@ _PASSWORD = re.compile(
     re.IGNORECASE,
 )
 
-_WEAK_PASSWORD = re.compile(
+_WEAK_PASSWORD = late(
     r"(?<![^\W_])(?:pw|pwd|psw|pswd|pass|passw|mdp|clave|parola|contra|logins?|credentials|zugangsdaten|anmeldedaten"
     r"|identifiants|credenciales|credenziali|credenciais|creds)(?![^\W_])",
     re.IGNORECASE,
 )
 """Words that have other meanings, too: what they tell has to look like a password."""
 
-_EASTERN = re.compile(
+_EASTERN = late(
     r"(?:密码|密碼|口令|パスワード|暗証番号|비밀번호|암호)[\"'`”」』)]?\s*(?:[:：=＝]|是|为|為|は|은|는|이|を|改成|设为|改为)\s*"
     r"[\"'`“「『]?(?P<value>[!-~]{4,64})"
 )
 
-_EASTERN_NUMBER = re.compile(
+_EASTERN_NUMBER = late(
     r"(?:密码|密碼|口令|暗証番号|비밀번호|パスワード)[は是为為은는、：: ]{1,3}(?P<value>[0-9]{4,8})(?![0-9A-Za-z])"
 )
 
-_KEY = re.compile(
+_KEY = late(
     r"pre-?shared[ -]key|(?<![^\W_])psk(?![^\W_])|(?:api|access|secret|recovery|backup|licen[sc]e|encryption|wiederherstellungs|zugangs|zugriffs)[ _-]?(?:key|token|code|schlüssel)"
     r"|(?:auth|bearer|client|session|deploy|bot)[ _-]?(?:token|secret)|api-?\s?schlüssel|(?:clé|clave|chave|chiave|token)\s+(?:d['’]|de\s+|da\s+)?"
     r"(?:api|acceso|accès|acesso|accesso)|(?:c[óo]digo|code|codice)\s+(?:de|di)\s+(?:récupération|recuperación|recuperação|recupero|secours)",
     re.IGNORECASE,
 )
 
-_PIN = re.compile(
+_PIN = late(
     r"(?:(?<![^\W_])pin|(?<=[a-zäöü])PIN|(?:karten|handy|konto|bank|sim|safe|giro|kreditkarten)pin)(?:[ -]?(?:code|nummer|number|zahl|no\.?|nr\.?|num))?(?:['’]?s)?(?![^\W\d_])"
     r"|geheim(?:zahl|nummer|code)|(?<![^\W_])(?:puk|nip)(?![^\W_])|(?:entsperr|sperr|karten|tresor|handy|bildschirm|geräte)[ -]?code"
     r"|code\s+(?:pin|secret|de\s+(?:ma|mon|la)\s+(?:visa|mastercard|sim|tablette|iphone|ipad)|confidentiel|de\s+d[ée]verrouillage|de\s+(?:ma\s+|la\s+)?carte(?:\s+(?:bleue|bancaire))?|bancaire|du\s+(?:t[ée]l[ée]phone|coffre))"
@@ -65,7 +66,7 @@ _PIN = re.compile(
     re.IGNORECASE,
 )
 
-_PINNED_TO = re.compile(
+_PINNED_TO = late(
     r"(?i)\b(?:my|his|her|our|your|their|\w+['’]s|card|debit|credit|bank|atm|sim|e?sim|phone|iphone|mobile|door|account|visa|"
     r"mastercard|safe|locker|alarm|tablet|laptop|voicemail|garage|login|mein\w*|dein\w*|sein\w*|ihr\w*|unser\w*|euer|eure\w*|ec|giro|karte\w*|\w+karte|konto\w*|handy\w*|"
     r"bank\w*|tresor\w*|tür\w*|mon|ma|notre|votre|son|sa|carte|compte|téléphone|portable|coffre|banque|mi|mis|tu|su|nuestr[oa]|"
@@ -73,18 +74,18 @@ _PINNED_TO = re.compile(
     r"mijn|pas|bankpas|telefoon|karty|moj[aey]?|карты|мой)\b"
 )
 
-_CHIP = re.compile(
+_CHIP = late(
     r"(?i)\b(?:gpio|header|connector|chip|board|arduino|raspberry|jumper|socket|bowling|ic|mcu|esp32)\b"
 )
 
-_CHECK = re.compile(
+_CHECK = late(
     r"(?<![^\W_])(?:cvv2?|cvc2?|cvn|csc|card\s+(?:security|verification)\s+(?:code|number|value)|(?:karten)?prüf(?:nummer|ziffer)"
     r"|kartenprüfnummer|cryptogramme(?:\s+visuel)?|c[óo]digo\s+de\s+seguridad(?:\s+de\s+(?:la|mi)\s+tarjeta)?"
     r"|code\s+de\s+s[ée]curit[ée](?:\s+de\s+(?:la|ma)\s+carte)?|codice\s+di\s+sicurezza|c[óo]digo\s+de\s+segurança)(?![^\W_])",
     re.IGNORECASE,
 )
 
-_SOCIAL = re.compile(
+_SOCIAL = late(
     r"(?<![^\W_])(?:ssn|ss\s?#|nir|nss|nuss|niss|bsn|pesel|nino)(?:\s?(?:number|no\.?|nr\.?|#|nummer))?(?![^\W_])"
     r"|social(?:\s+(?:security|insurance|sec\.?))(?:\s+(?:number|num|no\.?|nr\.?|#|id))?|national\s+insurance\s+(?:number|no\.?)"
     r"|taxpayer\s+(?:id\w*|identification)(?:\s+number)?"
@@ -95,7 +96,7 @@ _SOCIAL = re.compile(
     re.IGNORECASE,
 )
 
-_PLACE_CODE = re.compile(
+_PLACE_CODE = late(
     r"(?i)(?P<front>(?:(?:front|back|main|side|garage|house|office|building|apartment|flat|shed|gate|door|alarm|keypad|lock ?box|locker|safe|"
     r"padlock|entrance|entry|vault|bike lock|luggage|suitcase|combination|security|disarm|burglar alarm)(?:['’]s)?[ -])+(?:code|combination|combo)\b"
     r"|(?:haus|wohnungs|eingangs|keller|garagen)?(?:tür|tor|tresor|alarm|safe|schloss|zahlenschloss|eingangs|zugangs|fahrradschloss|koffer|spind|schließfach)-?(?:code|kombination|zahlencode)"
@@ -111,19 +112,17 @@ _PLACE_CODE = re.compile(
 
 # How a sentence goes on.
 
-_LEFT = re.compile(
-    r"[\"'`”’»*_\])]{0,4}(?:,(?=\s(?:das|die|que|which|that)\s))?[ \t]*(?:\([^()\n]{1,40}\)[ \t]*)?"
-)
+_LEFT = late(r"[\"'`”’»*_\])]{0,4}(?:,(?=\s(?:das|die|que|which|that)\s))?[ \t]*(?:\([^()\n]{1,40}\)[ \t]*)?")
 
-_SIGN = re.compile(r"[ \t]*(?::=|->|=>|==|[:=：＝>|→]|[—–-](?=\s))[ \t>]*(?:\n[ \t]*)?")
+_SIGN = late(r"[ \t]*(?::=|->|=>|==|[:=：＝>|→]|[—–-](?=\s))[ \t>]*(?:\n[ \t]*)?")
 
-_IS = re.compile(r"['’]s\s+(\S+)")
+_IS = late(r"['’]s\s+(\S+)")
 
 _OPENS = "\"'`“„”«»‹›‘’‚「『"
 
 _CLOSES = {"“": "”“", "„": "“”", "«": "»", "»": "«", "‹": "›", "‘": "’", "‚": "‘", "「": "」", "『": "』"}
 
-_ADVERBS = re.compile(
+_ADVERBS = late(
     r"(?:(?:now|currently|still|simply|just|always|actually|again|really|literally|today|jetzt|nun|aktuell|derzeit|momentan|noch|"
     r"immer|weiterhin|einfach|wieder|seit\s+\w+|ab\s+\w+|maintenant|toujours|actuellement|désormais|simplement|encore|ahora|todavía|"
     r"actualmente|simplemente|siempre|aún|adesso|ora|ancora|agora|ainda|nu|nog|as\s+follows|wie\s+folgt|le\s+suivant|la\s+siguiente|set\s+to|"
@@ -183,7 +182,7 @@ _COPULAS = frozenset(
     ]
 )
 
-_SET_VERBS = re.compile(
+_SET_VERBS = late(
     r"(?i)\b(?:set|sets|change[ds]?|changing|reset|update[ds]?|switched|rotated|moved|made|gesetzt|geändert|gestellt|ändere?|setzen|setze|stelle|"
     r"chang(?:é|ée|er|eons|eait)|mis|mets|défini\w*|modifi\w+|passé|cambi(?:é|ado|ada|amos|ar|aron|ó|ato|ata|ata)|actualiz\w+|pus[eo]|puesto|puesta|"
     r"impostat[oa]|mudei|mudad[oa]|alterad[oa]|alterei|gewijzigd|veranderd|zmieni\w+)\b"
@@ -352,13 +351,13 @@ _GOES_ON = frozenset(
 ) | {"(", "-"}
 """What the word behind a word for a secret may be for the sentence to go on to what it is: "of the router", "I use at"."""
 
-_CLAUSE_END = re.compile(
+_CLAUSE_END = late(
     r"\s*(?:$|[\n.,;!?)\]}\"'`”»|…]|[—–-]\s|(?:and|und|et|y|e|und|but|aber|mais|pero|ma|mas|now|jetzt|maintenant|ahora|btw|by\s+the\s+way|"
     r"please|bitte|for|für|pour|para|per|since|seit|depuis|desde|until|bis|as\s+of|if|falls|with|mit|avec|con|geändert|gesetzt|umgestellt|gewechselt)\b)",
     re.IGNORECASE,
 )
 
-_COUNTED = re.compile(
+_COUNTED = late(
     r"\s*-?\s*(?:characters?|chars?|digits?|letters?|symbols?|words?|days?|months?|weeks?|years?|hours?|minutes?|times|bits?|bytes?|attempts?|tries|%|"
     r"zeichen|stellen|ziffern|buchstaben|tage|wochen|monate|jahre|stunden|minuten|mal|versuche|caract\w+|chiffres|lettres|jours|mois|ans|dígitos|cifras|"
     r"letras|días|meses|años|caratteri|cifre|giorni|mesi|dias|anos|tekens|means|says|stands|bedeutet|heißt|signifie|significa|goals|users|people|eur|usd|€|\$)",
@@ -875,31 +874,31 @@ _NOT_ONE = frozenset(
     ]
 )
 
-_SAYS_OF = re.compile(
+_SAYS_OF = late(
     r"(?:your|ihr|votre|su|tu|my|the|das|die|der|le|la|el|il|lo|les|los|un|une|una|ein|eine|an|a|o|os|as|"
     r"\w{3,}(?:able|ible|less)|\w{4,}ed|ge\w{2,}(?:t|en)|(?:ver|be|ent|er|zer|ab|an|auf|aus|ein|hinter|nieder)(?:ge)?\w{3,}(?:t|en)|\w{3,}(?:bar|los)|\w{4,}lich|"
     r"\w{3,}(?:é|ée|és|ées)|\w{3,}(?:ad[oa]s?|id[oa]s?|at[oa]|ut[oa]))"
 )
 """Participles and adjectives in lower case, of five letters or more."""
 
-_TECHNICAL = re.compile(
+_TECHNICAL = late(
     r"(?i)(?:v?[0-9]+(?:\.[0-9]+)+[a-z]?|v[0-9]+|(?:sha|md|pbkdf|argon|oauth|rfc|utf|base|aes|rsa|ed|http|ipv|wpa|totp|k8s|s3|ec|x|h|web|bcrypt|scrypt|iso)-?[0-9]{1,5}\w{0,3}"
     r"|[0-9]+(?:st|nd|rd|th|x|fa|-?factor|px|kb|mb|gb|ms|min|h|d|%|€|\$|\+)(?:-\w+)?|[0-9]{1,3}-\w+|1password|https?://.*|\$\{.*|\$[A-Z_]{3,}|[~./]+/.*|/[\w./-]+|process\.env.*|os\.(?:environ|getenv).*"
     r"|[A-Z]+-[0-9]{1,4}|[*•xX·.#_-]{3,}|%s|%\w+%|[0-9]{1,2}[./][0-9]{1,2}[./][0-9]{2,4}|[0-9]{4}-[0-9]{2}(?:-[0-9]{2})?.*|<.*|\{.*|q[1-4])"
 )
 """Versions, algorithms, dates, places: no passwords, though they have digits and signs."""
 
-_NETWORK = re.compile(
+_NETWORK = late(
     r"(?i)\b(?:wi-?fi|wlan|wireless|network|router\w*|hotspot|guests?|gäste\w*|fritz\w*|netzwerk\w*|réseau|routeur|box|invités|red|rúter|invitados|"
     r"rete|ospiti|rede|roteador|nas|modem)\b"
 )
 
-_NO_NAME = re.compile(
+_NO_NAME = late(
     r"(?i)(?:ed|able|ible|ive|ent|ing|ly|only|time|term|user|wide|free|safe|date|day|like|known|aware|hidden|written|reset|set|proof|friendly|"
     r"length|case|art|abhängig|los)$"
 )
 
-_WORD = re.compile(r"[^\W\d_]+")
+_WORD = late(r"[^\W\d_]+")
 
 How = Literal["direct", "said"]
 
@@ -956,7 +955,7 @@ def find_told(text: str, start: int, stop: int, limit: int, lower: str) -> Itera
         yield from _pin(text, label)
 
 
-_DIGITS = re.compile(r"[0-9]{2}|[0-9][ -][0-9]")
+_DIGITS = late(r"[0-9]{2}|[0-9][ -][0-9]")
 
 
 def find_social(text: str, start: int, stop: int, limit: int, lower: str) -> Iterator[tuple[int, int, str]]:
@@ -1083,7 +1082,7 @@ def _place(text: str, label: re.Match[str]) -> _Place | None:
     return None
 
 
-_OTHER_THINGS = re.compile(
+_OTHER_THINGS = late(
     r"(?i)(?:manager|policy|policies|length|generator|app|tool|safe|hash\w*|algorithm|rules?|strategy|field|reset|recovery|hint|prompt|store|vault|expiry|rotation|"
     r"history|file|protection|protected|strength|change|change[sd]|requirements?|complexity|input|box|form|dialog|page|check\w*|entry|auth\w*|login|list|book|database|"
     r"richtlinie\w*|länge|regel\w*|wechsel|feld|tresor|hinweis|schutz|abfrage|eingabe|gestionnaire|política|gestor|longueur|longitud|oublié|olvidad[oa]|diagram|header|"
@@ -1136,7 +1135,7 @@ def _can_be_one(text: str, at: int) -> bool:
     """Whether what stands at a place looks like a value, and not like where a thing was brought to."""
     if at < len(text) and text[at] in _OPENS:
         return True
-    word = re.compile(r"\S+").match(text, at)
+    word = late(r"\S+").match(text, at)
     if word is None:
         return False
     value = word.group().rstrip(".,;:!?)")
@@ -1198,7 +1197,7 @@ def _password_at(text: str, place: _Place, label: re.Match[str], *, strong: bool
         if not strong and not _looks_like_one(inside):
             return None
         return quoted if how == "said" or _looks_like_one(inside) or words == 1 else None
-    value = re.compile(r"[^\s\"`“”„«»<>|，。；、！？「」]+").match(text, at)
+    value = late(r"[^\s\"`“”„«»<>|，。；、！？「」]+").match(text, at)
     if value is None:
         return None
     start, end = _trimmed(text, at, value.end())
@@ -1206,7 +1205,7 @@ def _password_at(text: str, place: _Place, label: re.Match[str], *, strong: bool
     if not word or _redacted(word):
         return None
     if (not strong and how == "said") or label.group().lower() in _PAIRED:
-        pair = re.compile(r"[^\s/:|,]{2,40}\s?[/:|]\s?(?P<value>[^\s\"'`<>|,;]{4,})").match(text, at)
+        pair = late(r"[^\s/:|,]{2,40}\s?[/:|]\s?(?P<value>[^\s\"'`<>|,;]{4,})").match(text, at)
         if pair is not None and _looks_like_one(pair["value"]) and not word.startswith("http"):
             return _trimmed(text, *pair.span("value"))
     if label.group().lower() in _PAIRED:
@@ -1256,7 +1255,7 @@ def _password_at(text: str, place: _Place, label: re.Match[str], *, strong: bool
     return None
 
 
-_HAS = re.compile(
+_HAS = late(
     r"(?i)\b(?:has|have|hat|haben|a\s+pour|avec\s+pour|tiene|con|with|mit|ha|tem)\s+(?:the\s+|das\s+|dem\s+|als\s+|la\s+|le\s+|por\s+|como\s+|a\s+)?[\w-]{0,14}\Z"
 )
 
@@ -1370,7 +1369,7 @@ _ALSO_NAMED = frozenset(
 )
 """Words that speak of a password alone, but are words of one among others."""
 
-_FUNCTION = re.compile(
+_FUNCTION = late(
     r"(?i)(?:for|to|of|in|on|at|by|from|too|very|not|no|only|always|never|with|when|than|as|if|so|case|sensitive|zu|sehr|nicht|nur|im|in|auf|bei|"
     r"très|trop|pas|dans|sur|muy|más|no|en|and|or|but|the|an?|my|our|your|his|their|is|are|was|were|be|been|has|have|had|will|would|should|must|can|could|may|might|do|does|did|"
     r"und|oder|aber|der|die|das|dem|den|des|ein\w*|ist|sind|war|wird|muss|kann|soll|hat|mein\w*|unser\w*|für|mit|von|vom|et|ou|le|la|les|des|un|une|"
@@ -1378,7 +1377,7 @@ _FUNCTION = re.compile(
     r"\w{3,}ing|\w{3,}tion|\w{4,}ed|\w{4,}ly)"
 )
 
-_PHRASE = re.compile(r"[^\W\d_A-Z]{3,12}(?: [^\W\d_A-Z]{3,12}){3,7}(?=\s*(?:$|[\n.,;!?)\"'”»]))")
+_PHRASE = late(r"[^\W\d_A-Z]{3,12}(?: [^\W\d_A-Z]{3,12}){3,7}(?=\s*(?:$|[\n.,;!?)\"'”»]))")
 
 
 def _phrase_at(text: str, at: int) -> tuple[int, int] | None:
@@ -1398,7 +1397,7 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
     return start, end
 
 
-_BEFORE = re.compile(
+_BEFORE = late(
     r"(?:(?P<verb>\b(?:use|using|enter|type|try|take|with|nimm|nehmt|benutze|benutz|verwende|nutze|utilise|utilisez|utiliser|mets|tape|usa|usar|utiliza|use|pon|usare|inserisci|usando|mit|avec|con)\s+)"
     r"(?:the\s+word\s+|das\s+wort\s+)?)?"
     r"(?P<open>[\"'`“„«‘])?(?P<value>[^\s\"`“”„«»<>|]{4,64})[\"'`”“»’]?"
@@ -1426,14 +1425,14 @@ def _before(text: str, label: re.Match[str]) -> re.Match[str] | None:
     return best
 
 
-_LINKED = re.compile(
+_LINKED = late(
     r"(?i)\s+(?:is|was|ist|war|est|era|es|é|è|becomes|jest|är|это|as|als|comme|como|come)\s|[,(–—]|\s-\s"
 )
 
 
 def _ends_there(text: str, label: re.Match[str]) -> bool:
     """Whether the word for a secret is what the sentence says, and no part of another: "the password hash"."""
-    follows = re.compile(r"[\"'”)*]*\s*(?:$|[\n.,;!?)\]:]|(\w[\w'’]*))").match(text, label.end())
+    follows = late(r"[\"'”)*]*\s*(?:$|[\n.,;!?)\]:]|(\w[\w'’]*))").match(text, label.end())
     return follows is not None and bool(
         follows[1] is None
         or follows[1].lower() in _GOES_ON
@@ -1442,14 +1441,14 @@ def _ends_there(text: str, label: re.Match[str]) -> bool:
     )
 
 
-_SAID_OF_IT = re.compile(r"(?i)\s*(?:the|our|my|das|unser|mein|le|mon|notre|la|mi|nuestra)\s+[\w-]{0,14}\Z")
+_SAID_OF_IT = late(r"(?i)\s*(?:the|our|my|das|unser|mein|le|mon|notre|la|mi|nuestra)\s+[\w-]{0,14}\Z")
 
-_OF_WHAT = re.compile(
+_OF_WHAT = late(
     r"(?i)\s+(?:(?:of|for)\s+(?:the|my|our)|des|der|vom|fürs|für\s+(?:das|den|die|mein\w*)|du|de\s+(?:la|l['’]|mon|ma|notre)|pour\s+(?:le|la)|"
     r"del?|de\s+mi|para\s+(?:el|la))\s"
 )
 
-_POINTS = re.compile(
+_POINTS = late(
     r"(?i)(?:here|this|that|what|where|which|there|below|following|attached|these|hier|dies\w*|dort|welches|wo|unten|ceci|cela|voici|celui-ci|quel\w*|"
     r"voilà|celle|est[aeo]|es[aeo]|aqu[ií]|cu[aá]l|d[oó]nde|ést[ae]|lo|nobody|someone|security|length|everything|nothing)"
 )
@@ -1482,7 +1481,7 @@ def _password_before(text: str, label: re.Match[str], *, strong: bool) -> tuple[
     return None
 
 
-_KEY_VALUE = re.compile(r"[\"'`“„«]?(?P<value>(?=[^\s\"'`]*[0-9])[A-Za-z0-9_./+=-]{8,})")
+_KEY_VALUE = late(r"[\"'`“„«]?(?P<value>(?=[^\s\"'`]*[0-9])[A-Za-z0-9_./+=-]{8,})")
 
 
 def _key(text: str, label: re.Match[str]) -> Iterator[tuple[int, int, str]]:
@@ -1501,14 +1500,14 @@ _NUMERALS = (
     r"cinq|sept|huit|neuf|cero|uno|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|due|tre|quattro|cinque|sei|sette|otto|nove|um|dois|três|quatro|sete|oito)"
 )
 
-_FOUR_TO_EIGHT = re.compile(
+_FOUR_TO_EIGHT = late(
     r"[\"'`“„«*]*(?:(?:no\.?|nr\.?|n°|nº|#|№)\s*)?(?P<value>[0-9]{4,8}(?:[#*](?!\w))?|[0-9]{2}[ -][0-9]{2}|[0-9]{3}[ -][0-9]{3}|[0-9](?:[ -][0-9]){3,7}"
     rf"|(?i:{_NUMERALS}(?:[ ,-]+{_NUMERALS}){{3,7}}))(?![0-9A-Za-z_]|[-./:,][0-9])"
 )
 
-_THREE = re.compile(r"[\"'`“„«*]*(?P<value>[0-9]{3,4})(?![0-9A-Za-z_]|[-./:,][0-9])")
+_THREE = late(r"[\"'`“„«*]*(?P<value>[0-9]{3,4})(?![0-9A-Za-z_]|[-./:,][0-9])")
 
-_DOOR = re.compile(
+_DOOR = late(
     r"[\"'`“„«*]*(?P<value>#?(?:[0-9]{4,8}|(?=[0-9A-Z]*[0-9]{2})(?=[0-9A-Z]*[0-9][0-9A-Z]*[0-9][0-9A-Z]*[0-9])[0-9A-Z]{4,8})(?:[#*](?!\w))?|[0-9]{2}(?:[ -][0-9]{2}){1,3})(?![0-9A-Za-z_]|[-./:,][0-9])"
 )
 
@@ -1524,12 +1523,12 @@ _ALSO_MESSAGES = (
     "entrance",
 )
 
-_OPENED = re.compile(
+_OPENED = late(
     r"(?i)\b(?:\w*(?:door|gate|garage|safe|alarm|lock|keypad)|(?:haus)?tür|(?:garagen|hof)?tor|tresor|schloss|porte|portail|coffre|cadenas|puerta|portal|caja\s+fuerte|candado|porta|cancello|"
     r"portão)\b[^.\n]{0,30}?\b(?:with|using|mit|avec|con|com)\s+(?:the\s+|dem\s+|le\s+|el\s+|il\s+|o\s+)?(?:code|c[óo]digo|codice)\s+(?P<value>[0-9]{4,8})(?![0-9A-Za-z_]|[-./:,][0-9])"
 )
 
-_UNLOCKED = re.compile(
+_UNLOCKED = late(
     r"(?i)\b(?:unlock\w*|entsperr\w*|déverrouill\w*|desbloque\w*|disarm\w*|sblocc\w*)\b[^.\n]{0,40}?\b(?:with|using|by\s+typing|mit|avec|con|com)\s+(?:the\s+|le\s+|el\s+|dem\s+)?"
     r"(?:code\s+|pin\s+|código\s+)?(?P<value>[0-9]{4,8})(?![0-9A-Za-z_]|[-./:,][0-9])"
 )
@@ -1556,7 +1555,7 @@ def _digits(
 
 
 def _goes_on_as_number(text: str, at: int) -> bool:
-    return re.compile(r"[-/:][0-9]|[.,][0-9]").match(text, at) is not None
+    return late(r"[-/:][0-9]|[.,][0-9]").match(text, at) is not None
 
 
 def _pin(text: str, label: re.Match[str]) -> Iterator[tuple[int, int, str]]:
@@ -1588,11 +1587,11 @@ def _pin(text: str, label: re.Match[str]) -> Iterator[tuple[int, int, str]]:
     yield from _digits(text, label, _FOUR_TO_EIGHT, "PIN")
 
 
-_SOCIAL_VALUE = re.compile(
+_SOCIAL_VALUE = late(
     r"[\"'`“„«*#]*(?P<value>[0-9A-Z](?:[ .\u00a0\u2010-\u2013/-]{0,2}[0-9A-Z]){6,21})(?![0-9A-Za-z_])"
 )
 
-_LAST_FOUR = re.compile(
+_LAST_FOUR = late(
     r"(?i)\b(?:last|letzten?|derniers?|últim[oa]s|ultime)\s+(?:four|4|vier|quatre|cuatro|quattro)|(?:quatre|4)\s+derniers"
 )
 

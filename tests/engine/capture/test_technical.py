@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
+from memtui.engine.capture.recipes.memtui import technical as technical_rules
 from memtui.engine.capture.recipes.memtui.statements import identifiers
 from memtui.engine.capture.recipes.memtui.texts import read_texts
 from memtui.engine.capture.trace import Message
@@ -257,3 +261,24 @@ def test_digits_behind_a_question_about_a_secret_are_not_kept(asked: str, told: 
 )
 def test_variables_and_relative_paths_are_identifiers(text: str, expected: list[str]) -> None:
     assert identifiers(text) == expected
+
+
+def test_what_is_not_searched_holds_nothing(shared: Path) -> None:
+    """Words that a pattern needs are looked for before it is searched: no match is lost by that."""
+    texts = [
+        each["text"]
+        for line in (shared / "fixtures" / "capture-offline" / "texts.jsonl").read_text("utf-8").splitlines()
+        if isinstance((each := json.loads(line)).get("text"), str)
+    ]
+    texts += ["run ./x --fast", "`make seed` fails", "keep it until the fix lands", "a 503 after each deploy"]
+    patterns = (technical_rules._FAILURE, technical_rules._UNTIL, technical_rules._COMMAND)
+    lost = [
+        text
+        for text in texts
+        for asked, pattern in zip(technical_rules._worth_a_search(text), patterns, strict=True)
+        if not asked and pattern.search(text)
+    ]
+    assert lost == []
+    assert technical_rules._hints()[0]._by_word, "words are looked up, not searched for one by one"
+    quiet = technical_rules._worth_a_search("My printer 12 is looked upon by Ines from York every Monday.")
+    assert quiet == (False, False, False)

@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
+
+from memtui.engine.core.hints import Hints, hinted
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,10 +190,11 @@ def _told(said: str, names: bool) -> Technical | None:
         return Technical("a variable", match[0])
     if match := _WAY_ROUND.match(said):
         return Technical("a workaround", match[0])
-    until = _UNTIL.search(said)
+    failure_like, until_like, command_like = _worth_a_search(said)
+    until = _UNTIL.search(said) if until_like else None
     if until is not None and len(said) - len(until[0]) > _REST:
         return Technical("a workaround", until[0])
-    failure = _FAILURE.search(said)
+    failure = _FAILURE.search(said) if failure_like else None
     if failure is not None:
         helps = _HELPS.search(said, failure.end())
         if helps is not None and _WHEN.search(said):
@@ -202,9 +206,36 @@ def _told(said: str, names: bool) -> Technical | None:
             return Technical("a cause", found[0])
     elif names and (found := _FOUND.match(said)) and len(said) - len(found[0]) > _REST:
         return Technical("a cause", found[0])
-    if _COMMAND.search(said) and (habit := _HABIT.search(said)):
+    if command_like and _COMMAND.search(said) and (habit := _HABIT.search(said)):
         return Technical("a command", habit[0])
     return None
+
+
+def _worth_a_search(said: str) -> tuple[bool, bool, bool]:
+    """Whether a failure, an end of waiting and a command may stand in a sentence: most hold no word of theirs."""
+    if not said.isascii():  # of other scripts words are hardly quicker looked for than the patterns searched
+        return True, True, True
+    hints, needed = _hints()
+    found = hints.found_in(said.lower())
+    signed = any(sign in said for sign in _SIGNS)
+    if not found:
+        return False, False, signed
+    failure, until, command = (not each.isdisjoint(found) for each in needed)
+    return failure, until, command or signed
+
+
+@cache
+def _hints() -> tuple[Hints, tuple[frozenset[str], ...]]:
+    """What one of the patterns needs to match, and that for each of them."""
+    needed = tuple(
+        frozenset(hinted(each.pattern, each.flags & ~re.UNICODE).hints)
+        for each in (_FAILURE, _UNTIL, _COMMAND)
+    )
+    return Hints(sorted(frozenset().union(*needed) - _SIGNS)), needed
+
+
+_SIGNS = frozenset(("`", " -"))
+"""What a command may be told by that is no word: looked for on its own."""
 
 
 _REST = 12
