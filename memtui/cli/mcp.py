@@ -18,7 +18,7 @@ from memtui.client_register import only_store, register_for
 from memtui.engine import Engine, UsageError
 from memtui.engine.access import DEFAULT_AGENT
 from memtui.engine.cases import CaseBook
-from memtui.engine.discovery import read_config
+from memtui.engine.discovery import read_config, table_columns
 from memtui.paths import cases_file
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def opened_door(
 
     place = Path(args.workspace or ".").resolve()
     named = ({"id": args.agent or DEFAULT_AGENT, "workspace": str(place)},) if args.workspace else ()
-    return door, openclaw_tools(place, door.config or {}, named)
+    return door, openclaw_tools(place, door.config or {}, named, table_columns(args.store, args.table))
 
 
 def _print_config(args: argparse.Namespace) -> int:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import ConfigDict, create_model
+from pydantic import create_model
 
 from memtui.engine.access import DEFAULT_AGENT, ScopePolicy
 from memtui.mcp.door import Door
+from memtui.mcp.elsewhere import OF_ANY_STORE, call_elsewhere
 from memtui.mcp.fence import fenced_texts
-from memtui.mcp.tools.base import Answer, Arguments, Reply, Tool
+from memtui.mcp.tools.base import Arguments, Details, Reply, Tool
 
 Number = int | float
 
@@ -21,12 +22,6 @@ _TEXT, _NUMBER, _FLAG = (str | None, None), (Number | None, None), (bool | None,
 _NEEDED = (str, ...)
 
 _BY_QUERY = {"memoryId": _TEXT, "query": _TEXT}
-
-
-class Details(Answer):
-    """The plugin's `details`, whose members differ from answer to answer."""
-
-    model_config = ConfigDict(extra="allow")
 
 
 Kind = Literal["read", "write", "destroy"]
@@ -151,13 +146,19 @@ _MANAGEMENT: Mapping[str, tuple[str, str, Kind, Mapping[str, Any]]] = {
 
 
 def openclaw_tools(
-    workspace: Path, config: Mapping[str, Any], agents: Sequence[Mapping[str, Any]] = ()
+    workspace: Path,
+    config: Mapping[str, Any],
+    agents: Sequence[Mapping[str, Any]] = (),
+    columns: Collection[str] | None = None,
 ) -> tuple[Tool, ...]:
     """The tools in the plugin's order; its block can leave the management tools out (enableManagementTools).
 
-    `agents` are the host's, with `id` and `workspace`.
+    `agents` are the host's, with `id` and `workspace`. `columns` are those of the store's table, where they are known
+    already: a table of another program has no tiers, states and scopes, and gets the tools that need none.
     """
     shown = {**_ALWAYS, **({} if config.get("enableManagementTools") is False else _MANAGEMENT)}
+    if columns is not None and not {"metadata", "scope"} <= set(columns):
+        shown = {name: told for name, told in shown.items() if name in OF_ANY_STORE}
     return tuple(
         Tool(
             name,
@@ -186,6 +187,9 @@ def _call(
     """Call the plugin's tool for the door's agent; what it changed is one entry of the journal."""
     from memtui.engine.capture import Live
 
+    dialect = door.engine.store.dialect
+    if not dialect.reads_metadata or dialect.columns.scope is None:
+        return call_elsewhere(door, name, given.model_dump(exclude_unset=True, exclude_none=True))
     agent, granted = door.agent or DEFAULT_AGENT, None
     if door.reads is not None or door.writes is not None:  # a person's grant stands above the plugin's rules
         agent, reach = door.client.replace(":", "-"), door.reach

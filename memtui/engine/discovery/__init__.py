@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         configured_remotes,
         new_place,
         resolve_target,
+        table_columns,
     )
     from memtui.engine.discovery.types import Discovery, FoundStore
     from memtui.engine.discovery.write_guard import running_gateways
@@ -42,6 +43,7 @@ __all__ = [
     "read_config",
     "resolve_target",
     "running_gateways",
+    "table_columns",
 ]
 
 
@@ -62,6 +64,7 @@ __getattr__ = lazy_names(
         "kept_vector_bytes": "memtui.engine.store.kept_vectors",
         "new_place": "memtui.engine.discovery.target",
         "read_config": "memtui.engine.discovery.json5_file",
+        "table_columns": "memtui.engine.discovery.target",
         "resolve_target": "memtui.engine.discovery.target",
         "running_gateways": "memtui.engine.discovery.write_guard",
     },

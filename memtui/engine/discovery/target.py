@@ -15,7 +15,8 @@ from memtui.engine.discovery.places import read_environment, storage_path
 from memtui.engine.discovery.search import discover
 from memtui.engine.discovery.types import Discovery, FoundStore, Lock, WriteGuard
 from memtui.engine.discovery.variables import SecretText
-from memtui.engine.store.locate import TABLE
+from memtui.engine.store.locate import TABLE, find_place
+from memtui.engine.store.manifests import sketch_table
 from memtui.engine.store.storage_options import StorageProfile, profile_for
 
 OBJECT_SCHEMES = ("s3", "gs", "az")
@@ -70,6 +71,18 @@ def resolve_target(
     wanted = next((each.uri for each in profiles if each.uri and each.name == wanted), wanted)
     found = discover(environ, cwd=cwd)
     return _reached(_named(wanted, found, environ, cwd) if wanted else _discovered(found), profiles)
+
+
+def table_columns(target: str | None, table: str | None = None) -> tuple[str, ...] | None:
+    """The columns of a table in a folder, without opening it; None where they cannot be told so."""
+    if not target or "://" in target or not os.path.isdir(os.path.expanduser(target)):
+        return None
+    try:
+        place = find_place(target, table)
+    except MemtuiError:
+        return None
+    sketch = None if place.folder is None else sketch_table(place.folder / f"{place.table}.lance")
+    return None if sketch is None else tuple(sketch.columns)
 
 
 def configured_remotes(

@@ -23,6 +23,12 @@ class Answer(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
+class Details(Answer):
+    """The plugin's `details`, whose members differ from answer to answer."""
+
+    model_config = ConfigDict(extra="allow")
+
+
 @dataclass(frozen=True, slots=True)
 class Reply:
     """An answer twice: as data, and as the text that a model reads."""
