@@ -1,4 +1,4 @@
-"""What hosts are told of the tools, as bytes: kinds that every host reads, one page, who may store, two lines that differ."""
+"""What hosts are told of the tools, as bytes: kinds that all read, one page, who may store, lines that differ."""
 
 from __future__ import annotations
 
