@@ -23,7 +23,7 @@ KEPT = {
     "memtui.mcp.arguments": "how hosts write arguments; the server beside it only passes calls",
     "memtui.mcp.asking": "a question to a person, by two ways of the protocol; the server beside it only passes calls",
     "memtui.mcp.sessions": "who gets a session, and whose it is; the server beside it opens the store and listens",
-    "memtui.mcp.elsewhere": "the plugin's tools on other programs' stores; those of its own store beside it are recorded",
+    "memtui.mcp.elsewhere": "the plugin's tools on other programs' stores; those of its own beside it are recorded",
     "memtui.mcp.quiet": "when a client leaves room to read ahead; the server beside it only passes calls",
     "memtui.tui.screens.health.version_rows": "the painting of one view, as config_rows beside it",
     "memtui.tui.screens.audit.mend_choice": "the dialogs of one choice, as edit_rights beside it",
