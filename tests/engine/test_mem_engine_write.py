@@ -116,12 +116,14 @@ def test_a_trust_tier_is_stored_as_typed_and_quarantine_says_who_heeds_it(
     before = row_of(folder, memory)
     planned = edit(engine, memory, trust_tier="Un-Trusted")
     assert row_of(folder, memory) == {**before, "trust_tier": "Un-Trusted"}
-    assert not planned.notes
+    assert not planned.warnings
     planned = edit(engine, memory, trust_tier="quarantined")
     assert row_of(folder, memory) == {**before, "trust_tier": "quarantined"}
-    (note,) = planned.notes
-    assert "own recall still returns" in note
-    assert "packer" in note
+    (warning,) = planned.warnings
+    assert "own recall still returns" in warning
+    assert "packer" in warning
+    several = changes.plan_edit(engine, rows_of(folder).column("id").to_pylist()[:3], {"trust": "quarantine"})
+    assert several.warnings == (warning,)
 
 
 def test_scopes_and_categories_go_by_the_strict_rule(engine: Engine, folder: Path, log: list[Row]) -> None:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from memtui.engine.catalog.governance import labels_of
 from memtui.engine.core.memory import LAYERS, STATES, TIERS
 from memtui.engine.dialects.importance_labels import LABELS
 from memtui.engine.dialects.mem_engine import TRUST
@@ -157,6 +156,8 @@ def known_values(name: str, context: FilterContext | None) -> list[tuple[str, in
     if name == "cat":
         return list(_categories(context).items())
     if name == "label" and context is not None:
+        from memtui.engine.catalog.governance import labels_of
+
         codes = labels_of(context.catalog)
         return [] if codes is None else list(_counted(codes, LABELS).items())
     name = TRUST if name == "trust" else name

@@ -211,6 +211,8 @@ def _change_set(
     for scope in {setting.values["scope"] for setting in settings.values() if "scope" in setting.values}:
         if warning := fields.scope_warning(scope, planner.store.dialect, planner.defined_scopes):
             notes[warning] = 0
+    if any(engine_values.is_quarantine(str(each.after.get(TRUST) or "")) for each in changes):
+        notes[engine_values.QUARANTINE_NOTE] = 0
     named = {each.group or each.id for each in changes}
     count = counted(len(named), "memory", "memories")
     rules = tuple(_rules(planner, settings.values(), changes, embedded=bool(vectors)))
@@ -256,8 +258,6 @@ def _rules(
         yield "The confidence is set with the importance, as the agent's own tool does."
     if LABEL in done and LABEL not in asked:
         yield engine_values.LABEL_NOTE
-    if any(engine_values.is_quarantine(str(each.after.get(TRUST) or "")) for each in changes):
-        yield engine_values.QUARANTINE_NOTE
     if "pinned" in asked and "tier" in done - asked:
         yield "A pinned memory is core."
 
