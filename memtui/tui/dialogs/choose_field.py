@@ -15,6 +15,8 @@ LETTERS = {
     "scope": "s",
     "category": "g",
     "importance": "i",
+    "importance_label": "m",
+    "trust_tier": "r",
     "agent": "n",
     "tier": "t",
     "confidence": "c",
@@ -33,14 +35,13 @@ _MOST_SCOPES = 30
 
 _YES_NO = ("yes", "no")
 
-_WORDS = ("category", "tier", "state", "layer")
+_WORDS = ("category", "importance_label", "tier", "state", "layer")
 
 
 def field_options(fields: Sequence[Field]) -> list[Option]:
     """The fields that memories of this store have, as choices."""
-    names = {"valid_until": "valid until"}
     return [
-        Option(each.name, names.get(each.name, each.name), each.takes, LETTERS[each.name])
+        Option(each.name, each.name.replace("_", " "), each.takes, LETTERS[each.name])
         for each in fields
         if each.name in LETTERS
     ]
@@ -74,7 +75,7 @@ def choose_change(
 
     def value(name: str | None) -> None:
         if name is not None:
-            now = getattr(one, name, None)
+            now = None if one is None else getattr(one, name, one.extra.get(name))
             present = f"{now:g}" if isinstance(now, float) else str(now) if isinstance(now, str) else ""
             present = _YES_NO[not now] if isinstance(now, bool) else present
             heading = f"{title}: {name.replace('_', ' ')}"

@@ -288,6 +288,9 @@ def _facts(memory: Memory, width: int, now_ms: int, glyphs: Glyphs, zone: tzinfo
         if value is not None:
             strip = Content.styled(padded_bar(value, bar, glyphs), brightness(value))
             yield from _row(label, Content.assemble((fit(score(value), 5), "$foreground"), strip), width)
+    for label, column in (("label", "importance_label"), ("trust", "trust_tier")):
+        if isinstance(stored := memory.extra.get(column), str):
+            yield from _row(label, one_line(stored) or '" "', width)
     if memory.timestamp_ms:
         yield from _row("created", _moment(memory.timestamp_ms, width, now_ms, zone), width)
     else:

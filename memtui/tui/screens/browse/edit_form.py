@@ -123,7 +123,7 @@ def _own(memory: Memory, name: str) -> str:
         return "never" if until is None else _date(until)
     if name == "agent":
         return str(memory.extra.get("agentId") or "")
-    value = getattr(memory, name, None)
+    value = getattr(memory, name, memory.extra.get(name))
     return f"{value:g}" if isinstance(value, float) else str(value) if value is not None else ""
 
 

@@ -279,7 +279,8 @@ def _cell(memory: Memory, column: Column, now_ms: int, glyphs: Glyphs, near: flo
         case "flag":
             return flag(memory, glyphs)
         case "tier":
-            return glyphs.tier(memory.tier), tier_style(memory.tier)
+            tier = _rank(memory)
+            return glyphs.tier(tier), tier_style(tier)
         case "cat":
             return fit(category_code(memory.category), width, ""), category_style(memory.category)
         case "imp":
@@ -347,7 +348,17 @@ def flag(memory: Memory, glyphs: Glyphs) -> Piece:
     return " ", ""
 
 
+_RANKS = {"must_remember": "core", "nice_to_have": "working", "ignore": "peripheral"}
+"""Importance labels of openclaw-mem-engine by the tier whose mark they take: its memories have no tier."""
+
+
+def _rank(memory: Memory) -> str | None:
+    """The tier of a memory, or what its importance label comes to."""
+    return memory.tier or _RANKS.get(str(memory.extra.get("importance_label")))
+
+
 def _text_style(memory: Memory) -> str:
-    if memory.tier == "core":
+    rank = _rank(memory)
+    if rank == "core":
         return "bold $foreground"
-    return "$dim" if memory.tier == "peripheral" else "$foreground"
+    return "$dim" if rank == "peripheral" else "$foreground"
