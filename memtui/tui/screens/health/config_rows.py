@@ -44,7 +44,12 @@ def config(state: HealthState, width: int, look: Look) -> list[Row]:
         return [*rows, *labelled([("", config.error)], width)]
     if state.listing:
         return rows + _options(config, width, look)
-    rows.append(Row((Content.styled(f" problems {len(config.problems)}", "bold $heading"),)))
+    wrong = (
+        f"problems {len(config.problems)}"
+        if config.problems
+        else "no problem in the file; no service was asked"
+    )
+    rows.append(Row((Content.styled(f" {wrong}", "bold $heading"),)))
     for problem in config.problems:
         sign, style = {
             "error": ("✗", "bold $danger"),
