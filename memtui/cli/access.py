@@ -70,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
             document["leaks"] = leaks.as_json()
         print_json(document)
         return 1 if broken else 0
-    print_text(f"rules of {rights.source or 'no configuration: the defaults'}\n")
+    print_text(f"rules: {rights.source or 'default permissions (no configuration)'}\n")
     _print(matrix)
     for finding in matrix.findings:
         print_text(f"! {finding.kind}: {finding.sentence}")

@@ -142,7 +142,8 @@ def _fix(args: argparse.Namespace, found: Aliveness, now_ms: int) -> int:
         return 0
     if not planned.changes:
         raise RefusedError(
-            "The configuration is so already.", fix="Restart the gateway; nothing was changed."
+            "There is nothing to change in the configuration.",
+            fix="Restart the gateway; nothing was changed.",
         )
     record = planned.apply(state=state_dir(agents_environ(args.store)), now_ms=now_ms)
     if args.json:

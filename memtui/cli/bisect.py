@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
             (p.version, moment(p.time_ms), p.rank if p.rank is not None else "-", _became(p))
             for p in found.points
         ],
-        ("version", "written", "rank", "what became of it"),
+        ("version", "written", "rank", "result"),
         right_aligned=(0, 2),
     )
     return 0

@@ -40,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
         reach = reach_of(engine, args.id, engine.environ, Path.cwd())
         return carry_out(engine, plan_mends(engine, reach, _mends(reach, args.do)), args)
     if args.dry_run or args.yes or args.break_lock:
-        raise UsageError("There is nothing to do.", fix="Say what: --do same=archive, for example.")
+        raise UsageError("No change was named.", fix="Name one: --do same=archive, for example.")
     engine = open_for(args)
     reach = reach_of(engine, args.id, engine.environ, Path.cwd())
     if args.json:
@@ -58,9 +58,7 @@ def run(args: argparse.Namespace) -> int:
     for turn in reach.turns:
         lines.append(f"    {moment(turn.time_ms)}  {turn.session}  {turn.name}  {turn.evidence}")
     if reach.events:
-        lines.append(
-            f"  {counted(len(reach.events), 'more injection')}, of which only the store tells (at least)"
-        )
+        lines.append(f"  {counted(len(reach.events), 'more injection')}, known from the store only (minimum)")
     lines.append(f"answers   {reach.answers} with its words, likely used")
     lines.append(
         f"captured  {counted(len(reach.captured), 'memory', 'memories')} from these sessions afterwards"
@@ -87,7 +85,7 @@ def _mends(reach: Reach, given: list[str]) -> dict[str, Mend]:
     for each in given:
         name, equals, words = each.partition("=")
         if not equals:
-            raise UsageError(f"{each!r} does not say what to do.", fix="Write ROW=CHOICE: same=archive.")
+            raise UsageError(f"{each!r} does not name a change.", fix="Write ROW=CHOICE: same=archive.")
         mend = read_mend(words)
         mends |= dict.fromkeys(rows_meant(reach, name.strip()), mend)
     return mends

@@ -68,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
     done = {
         "pause": "paused",
         "resume": "resumed",
-        "revoke": "revoked: its token opens nothing any more",
+        "revoke": "revoked: its token no longer works",
     }
     print_text(f"{args.name} is {done[args.action]}")
     return 0
@@ -122,7 +122,7 @@ def _list(register: ClientRegister, args: argparse.Namespace) -> int:
         [
             (
                 each.name,
-                "paused" if each.paused else "in",
+                "paused" if each.paused else "active",
                 *_rights(each),
                 ", ".join(each.allow) or "–",
                 f"{each.rate}/min" if each.rate else "–",
@@ -138,7 +138,7 @@ def _list(register: ClientRegister, args: argparse.Namespace) -> int:
 
 def _rights(client: Client) -> tuple[str, str]:
     """What a client reads and writes; one without a token has the rights of the options that it was started with."""
-    own = "as it started" if client.as_started or (not client.token_hash and not client.agent) else ""
+    own = "set at start" if client.as_started or (not client.token_hash and not client.agent) else ""
     scope = f"agent:{client.agent or client.name}"
     reads = own or f"global, {scope}" if client.reads is None else ", ".join(client.reads)
     writes = own or scope if client.writes is None else client.writes or "–"

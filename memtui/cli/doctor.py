@@ -339,26 +339,26 @@ def _print(found: Examination) -> None:
         print_text(words)
         for each in findings:
             print_text(f"  {each.severity} {each.kind:<4}{each.seen.sentence}")
-            print_text(f"      does    {each.check.effect}")
-            print_text(f"      remedy  {each.remedy} ({each.check.how})")
+            print_text(f"      impact  {each.check.effect}")
+            print_text(f"      fix     {each.remedy} ({each.check.how})")
             if each.check.price:
-                print_text(f"      costs   {each.check.price}")
+                print_text(f"      cost    {each.check.price}")
             if each.check.back:
-                print_text(f"      back    {each.check.back}")
+                print_text(f"      undo    {each.check.back}")
             if each.seen.sure is not None:
-                print_text(f"      sure    {each.seen.sure:.2f}")
+                print_text(f"      certain {each.seen.sure:.2f}")
             for word, named in (("rows", each.seen.ids), ("files", each.seen.files)):
                 more = len(named) - NAMED
                 listed = [*named[:NAMED], *([f"and {more:,} more (--json has all)"] if more > 0 else [])]
                 if listed:
                     print_text(f"      {word:<8}{', '.join(listed)}")
             for line in each.seen.evidence:
-                print_text(f"      seen    {line}")
+                print_text(f"      found   {line}")
     reasons: dict[str, list[str]] = {}
     for unlooked in found.unlooked:
         reasons.setdefault(unlooked.why, []).append(unlooked.kind)
     for why, kinds in reasons.items():
-        warning(f"not looked at ({', '.join(kinds)}): {why}")
+        warning(f"not checked ({', '.join(kinds)}): {why}")
     count = len(found.findings)
     said = "nothing found" if not count else f"{count} found"
     print_text(f"{found.looked} checks, {said}")

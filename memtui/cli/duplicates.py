@@ -96,7 +96,7 @@ def _tell(engine: Engine, near: Near, args: argparse.Namespace) -> int:
         return 0
     for cluster in clusters:
         print_text(
-            f"{len(cluster.ids)} in {cluster.scope or '(no scope)'}, at least {cluster.lowest:.3f} alike"
+            f"{len(cluster.ids)} in {cluster.scope or '(no scope)'}, similarity {cluster.lowest:.3f} or more"
         )
         for each, similarity in zip(cluster.ids, cluster.similarities, strict=True):
             print_text(f"  {similarity:.3f}  {each}  {texts[each].title[:90] if each in texts else ''}")

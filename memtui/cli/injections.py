@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
         [
             (
                 moment(each.time_ms),
-                f"{'' if each.complete else 'at least '}{len(each.ids)}",
+                f"{'' if each.complete else 'minimum '}{len(each.ids)}",
                 f"v{each.version}",
                 " ".join(one[:8] for one in each.ids),
             )

@@ -61,7 +61,7 @@ COMMANDS = {
     "clients": "manage clients of the server: tokens, permissions, pause, revoke",
     "calls": "list the calls of the server's clients, and their answers",
     "inject": "print the injected block for a question, as an agent gets it",
-    "hook": "handle one event of an agent's host: inject before a prompt, capture after an answer",
+    "hook": "handle one event of an agent's host: inject memories into a prompt, capture after an answer",
     "context": "build token vectors with a small transformer model of yours",
     "docs": "search an agent's Markdown as memory-core does",
     "demo": "open the app on the demo store",

@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json({"store": str(place), "dims": dims})
     else:
-        print_text(f"made {place}: no memories yet, vectors of {dims} numbers")
+        print_text(f"made {place}: no memories yet, vectors of {dims} dimensions")
         named = quoted(place)
         print_text(f"fill it: memtui add TEXT --store {named}, or memtui import FILE --store {named}")
     return 0

@@ -333,6 +333,6 @@ def replay(engine: Engine, path: str, *, as_json: bool) -> int:
     if found.differences:
         rows = [(d.what, d.where, str(d.was)[:SHOWN], str(d.now)[:SHOWN]) for d in found.differences]
         print_table(rows, ("what", "where", "was", "is"))
-    verdict = "as it was" if found.same else "it comes out differently"
+    verdict = "the same answer" if found.same else "another answer"
     print_text(f"{verdict} ({counted(found.checked, 'step')} of the receipt recomputed)")
     return 0 if found.same else 1

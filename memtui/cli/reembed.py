@@ -173,7 +173,7 @@ def _estimate(engine: Engine, embedder: Embedder, destination: Path | str, args:
     answers, said_of_answers = _foretold(engine, embedder, args)
     document["rehearsal"] = answers and answers.as_json()
     seconds = "" if cost.seconds is None else f", about {time_span(cost.seconds)}"
-    numbers = f"{found.dims} numbers" if found.dims else "vectors of a length that the service tells,"
+    numbers = f"{found.dims} dimensions" if found.dims else "vectors of a length that the service decides,"
     said = (
         f"dry run: {counted(found.rows, 'memory', 'memories')}, {cost.chars:,} characters, "
         f"about {cost.tokens:,} tokens{seconds};"

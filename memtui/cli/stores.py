@@ -67,7 +67,7 @@ def run(args: Namespace) -> int:
     _tell(found)
     if healths:
         return 0
-    places = [f"looked at {place}" for place in found.looked_at] or ["HOME is not set"]
+    places = [f"searched {place}" for place in found.looked_at] or ["HOME is not set"]
     error(StoreNotFoundError("No memory store was found.", fix=NOTHING_FOUND), places)
     return 1
 

@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--last", type=int, default=200, metavar="N", help="the last N versions (default 200)"
     )
-    actions = parser.add_subparsers(title="what to do (without: the time line)", metavar="ACTION")
+    actions = parser.add_subparsers(title="actions (without one: the time line)", metavar="ACTION")
     name = _action(actions, "name", _name, "give a version a name; without words its name is removed")
     name.add_argument("version", type=int, metavar="N")
     name.add_argument("words", nargs="*", metavar="WORDS")

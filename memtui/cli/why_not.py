@@ -98,7 +98,7 @@ def _cured(found: Sequence[MemoryRemedy]) -> list[str]:
 
 def _rung(rung: GateResult) -> str:
     mark = {True: "+", False: "x", None: "?"}[rung.passed]
-    aside = " (if it were let past)" if rung.hypothetical and rung.passed is not None and rung.applies else ""
+    aside = " (if it had passed)" if rung.hypothetical and rung.passed is not None and rung.applies else ""
     return f"  {mark if rung.applies else '.'} {rung.gate.replace('_', ' '):<16} {rung.sentence}{aside}"
 
 

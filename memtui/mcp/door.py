@@ -342,7 +342,7 @@ class Door:
         from memtui.engine.recall import recipe_named
 
         if not query.strip():
-            raise ToolError("query: say in a few words what you want to know.")
+            raise ToolError("query: describe in a few words what you look for.")
         engine = self.engine
         recipe, request = recipe_named(engine.default_recipe), self.request(query, limit, scope, category)
         owners = request.owners
@@ -356,7 +356,7 @@ class Door:
             if not recipe.by_meaning:
                 raise
             trace = engine.recall(replace(request, recipe="memtui", config=None))
-            return replace(trace, warnings=(f"{error.message} Found by words instead.",))
+            return replace(trace, warnings=(f"{error.message} Found by keyword search instead.",))
 
     def request(
         self, query: str, limit: int | None = None, scope: str | None = None, category: str | None = None

@@ -127,13 +127,13 @@ class Gate:
         if given:
             client = self._register.of_token(token.strip()) if kind.lower() == "bearer" else None
             if client is None:
-                why = "This token is not known. A person lets a client in: memtui clients add NAME."
+                why = "This token is not known. Add the client: memtui clients add NAME."
                 return RefusedCall(401, -32001, why, {})
         elif not self._open or self._register.needs_token():
             why = "Send a token (Authorization: Bearer TOKEN). A person makes one: memtui clients add NAME."
             return RefusedCall(401, -32001, why, {})
         if client is not None and client.paused:
-            why = f"A person paused this client. A person lets it in again: memtui clients resume {client.name}."
+            why = f"This client is paused. Resume it: memtui clients resume {client.name}."
             return RefusedCall(403, -32003, why, {})
         if client is not None and method in COUNTED and (wait := self._rate.wait(client)):
             why = f"{counted(client.rate, 'call')} a minute at most. Wait {counted(wait, 'second')}."

@@ -137,7 +137,7 @@ def serve_http(
     if not is_loopback(host) and not any(each.token_hash for each in register.all()):
         raise UsageError(
             f"{host} is reached from other machines, and no client has a token.",
-            fix="Let one in first: memtui clients add NAME.",
+            fix="Add one first: memtui clients add NAME.",
         )
     name = token = ""
     if base.writable:  # without a token everybody on this machine, and every page's script, could write
@@ -148,7 +148,7 @@ def serve_http(
     ) as bound:
         sys.stderr.write(f"memtui mcp: http://{_bracketed(host)}:{bound.getsockname()[1]}/mcp\n")
         if token:
-            sys.stderr.write(f"memtui mcp: client {name} was let in. Its token, shown this once: {token}\n")
+            sys.stderr.write(f"memtui mcp: client {name} was added. Its token, shown this once: {token}\n")
         sys.stderr.flush()
         server = uvicorn.Server(
             uvicorn.Config(app, log_level="error", access_log=False, timeout_graceful_shutdown=STREAM_S)

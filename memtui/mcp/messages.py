@@ -68,7 +68,7 @@ def read_message(data: bytes) -> dict[str, Any] | Fault:
     except ValueError:
         return Fault(PARSE_ERROR, "The message is no JSON. Send one JSON-RPC 2.0 object.")
     if isinstance(message, list):
-        return Fault(INVALID_REQUEST, "Batches are not supported. Send each message by itself.")
+        return Fault(INVALID_REQUEST, "Batches are not supported. Send one message at a time.")
     if not isinstance(message, dict):
         return Fault(INVALID_REQUEST, "The message is no JSON object. Send one JSON-RPC 2.0 object.")
     if damaged:

@@ -60,7 +60,7 @@ _ALWAYS: Mapping[str, tuple[str, str, Kind, Mapping[str, Any]]] = {
     ),
     "self_improvement_log": (
         "Log a learning",
-        "Call this after a mistake or a correction, so that it is not made again.",
+        "Call this after a mistake or a correction, so that it is not repeated.",
         "write",
         {
             "type": (Literal["learning", "error"], ...),

@@ -39,7 +39,7 @@ _OPTIONS = {
 _PROMPTS: Mapping[str, tuple[str, str, str]] = {
     MEMORIES_FOR: (
         "question",
-        "The memories that belong to a question, as they are put before a prompt",
+        "The memories for a question, formatted as the injected block",
         "",
     ),
     "weekly_review": (

@@ -216,7 +216,7 @@ _UNTRUSTED: Mapping[str, Any] = {
 }
 
 _NOTES: Mapping[str, Any] = {
-    "description": "what to know of this answer",
+    "description": "a note about this answer",
     "items": {"type": "string"},
     "title": "Notes",
     "type": "array",

@@ -249,6 +249,10 @@ class MemtuiApp(SessionApp):
             self._ask_store("" if name == "open" else NEW_STORE)
         elif name in ("import", "capture"):
             self.call_next(self.switch_mode, "transfer" if name == "import" else name)
+        elif name == "add":
+            from memtui.tui.actions.perform import perform
+
+            self.run_worker(perform(self, ("browse.add",)))
         elif name == "connect":
             from memtui.tui.no_store import connecting
 

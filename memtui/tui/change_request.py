@@ -156,7 +156,7 @@ SLOW_S = 0.4
 
 _DONE = {"undo": "undone", "redo": "redone", "restore": "brought back"}
 
-_DONE |= {"merge": "merged", "forget": "forgotten", "clean": "cleared of older versions"}
+_DONE |= {"merge": "merged", "add": "added", "forget": "forgotten", "clean": "cleared of older versions"}
 
 
 class ChangeRequests(Widget):

@@ -30,7 +30,9 @@ CAPTURE = Choice(
     "capture", "capture a conversation", "pasted, or from a session of an agent", key="app.go-capture"
 )
 
-FILLING = (IMPORT, CAPTURE, CONNECT, OPEN, DEMO)
+ADD = Choice("add", "add a memory", "typed in a form, previewed first", key="browse.add")
+
+FILLING = (ADD, IMPORT, CAPTURE, CONNECT, OPEN, DEMO)
 """What can be done where a store has no memory yet."""
 
 RETRY = Choice("retry", "try again", key="app.reload")
@@ -71,7 +73,7 @@ def no_store(session: Session) -> State:
         return State("empty", "which store?", why, (*stores, OPEN, DEMO))
     looked = session.looked_at[:4]
     facts: tuple[tuple[str, str], ...] = tuple(
-        ("looked at" if i == 0 else "", tilde(place)) for i, place in enumerate(looked)
+        ("searched" if i == 0 else "", tilde(place)) for i, place in enumerate(looked)
     )
     if len(session.looked_at) > len(looked):
         facts += (("", f"and {len(session.looked_at) - len(looked)} more"),)
@@ -85,8 +87,8 @@ def connecting() -> Sheet:
 
     command = "memtui connect HOST --rw --as main --store FOLDER"
     intro = (
-        "memtui gives a store to an agent as a server of tools (MCP), which the agent starts by itself. It needs the "
-        "extra: pip install 'memtui[mcp]'.",
+        "memtui gives a store to an agent as a server of tools (MCP), which the agent starts automatically. It needs "
+        "the extra: pip install 'memtui[mcp]'.",
         "In a shell; FOLDER is the store, main the agent whose memories it reads and writes; without --rw it only "
         "reads.",
     )

@@ -149,7 +149,7 @@ STEPS = (
 
 THE_END = TourStep(
     "That is the loop: ask, see why, correct, undo; and see why a text was never kept.",
-    "{app.help} shows the keys, {app.palette} finds every command; with ? in it, how to do a task.",
+    "{app.help} shows the keys, {app.palette} finds every command; ? in it finds guides.",
     lambda before, now: False,
 )
 

@@ -119,7 +119,7 @@ def test_no_title_is_the_name_of_a_class() -> None:
         for node in ast.walk(tree)
         if isinstance(node, ast.ClassDef) and re.fullmatch(r"(?:[A-Z][a-z]+){2,}", node.name)
     }
-    planted = ast.parse('VIEWS = ("PlannedRights", "What they did")\nPanel(title="ScoreReasons")')
+    planted = ast.parse('VIEWS = ("PlannedRights", "Activity of clients")\nPanel(title="ScoreReasons")')
     assert {"PlannedRights", "ScoreReasons"} <= {*_titles(planted)} & classes
     named = {
         (path.relative_to(ROOT).as_posix(), title)

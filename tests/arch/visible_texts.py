@@ -55,6 +55,35 @@ def texts_of(tree: ast.AST) -> Iterator[str]:
                 yield from texts_of(node)
 
 
+LABELLED = ("fact", "fact_row", "_row", "_pair", "labelled", "SheetLine")
+"""What paints a label with its value beside it."""
+
+
+def labels_of(tree: ast.AST) -> Iterator[tuple[str, str]]:
+    """Each label with the value that is painted beside it, as far as the source has it: a person reads both as one."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            pair = node.args[:2] if name in LABELLED else []
+        else:
+            pair = node.elts if isinstance(node, ast.Tuple) and len(node.elts) in (2, 3) else []
+        if len(pair) > 1 and isinstance(pair[0], ast.Constant) and isinstance(pair[0].value, str):
+            values = pair[1].values if isinstance(pair[1], ast.BoolOp) else [pair[1]]
+            values = [pair[1].body, pair[1].orelse] if isinstance(pair[1], ast.IfExp) else values
+            yield from ((pair[0].value, _said(value)) for value in values)
+
+
+@cache
+def labels() -> tuple[tuple[str, str, str], ...]:
+    """Each label of a screen with its value, and the file that says it."""
+    return tuple(
+        (path.relative_to(ROOT).as_posix(), *pair)
+        for path in sorted((ROOT / "memtui" / "tui").rglob("*.py"))
+        if not path.relative_to(ROOT).as_posix().startswith(NOT_OURS)
+        for pair in labels_of(ast.parse(path.read_text(encoding="utf-8")))
+    )
+
+
 @cache
 def texts() -> tuple[tuple[str, str], ...]:
     """Everything that people read, with the file that says it."""

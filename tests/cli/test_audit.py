@@ -85,7 +85,7 @@ def test_injections_come_from_the_store_alone(run: Run, home: Path, after: Path)
     later = json.loads(run("injections", "--store", after, "--since", "2026-11-22T13:40:30", "--json")[1])
     assert len(later["events"]) == 2
     assert json.loads(out)["recorded"] is True
-    assert "at least" in run("injections", "--store", after)[1]
+    assert "minimum" in run("injections", "--store", after)[1]
 
 
 @pytest.mark.slow

@@ -145,7 +145,7 @@ def test_the_words_of_a_finding_name_its_rows_cost_and_way_back(
     words = said(store)
     for number in range(3):
         assert planted.key_of(number) in words
-    for line in ("costs   one write", "back    the journal", "remedy  keep what is stored"):
+    for line in ("cost    one write", "undo    the journal", "fix     keep what is stored"):
         assert line in words
     assert "undo with: memtui undo 1" in said(store, "--fix", "D26", "--yes")
     before = tree_hash(lock)

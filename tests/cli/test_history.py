@@ -77,9 +77,7 @@ def test_the_injected_block_is_printed_with_what_was_cut(run: Run, store: Path, 
     assert code == 0
     assert "left out, enough items: " in out
     assert f"about {found['injection']['tokens']} tokens" in out
-    assert run(*question, "--recipe", "memtui", "--injected")[1].startswith(
-        "memtui injects nothing by itself"
-    )
+    assert run(*question, "--recipe", "memtui", "--injected")[1].startswith("memtui itself injects nothing")
     code, _, err = run(*question, "--recipe", "mem-engine", "--injected")
     assert code == 2
     assert "Only mem-engine's hook" in err

@@ -120,8 +120,8 @@ def test_nothing_found_fails_and_says_every_place(tmp_path: Path, arguments: tup
     assert done.returncode == 1
     assert "No memory store was found" in done.stderr
     for name in (".openclaw", ".clawdbot", ".moldbot", ".moltbot"):
-        assert f"looked at {tmp_path}/{name}/openclaw.json\n" in done.stderr
-        assert f"looked at {tmp_path}/{name}/memory/lancedb-pro\n" in done.stderr
+        assert f"searched {tmp_path}/{name}/openclaw.json\n" in done.stderr
+        assert f"searched {tmp_path}/{name}/memory/lancedb-pro\n" in done.stderr
     if arguments:
         assert json.loads(done.stdout)["stores"] == []
     else:

@@ -223,6 +223,6 @@ def test_the_proof_pack_names_injections_findings_and_the_receipt_of_a_purged_pa
     write_pack(document, tmp_path / "pack.zip")
     with zipfile.ZipFile(tmp_path / "pack.zip") as parts:
         told = parts.read("READ-ME-FIRST.md").decode()
-    assert "injected by the store's own history, at least: " in told
+    assert "injected according to the store's history (minimum): " in told
     assert kept["file"] in told
     assert "nothing was found" in told

@@ -122,7 +122,7 @@ def test_a_pass_that_is_of_something_else_does_not_count(tmp_path: Path, shared:
     part = parts / "part-00000" / "0.parquet"
     whole = pq.read_table(part)
     pq.write_table(whole.filter(pa.compute.not_equal(whole["kind"], "sums")), part)
-    with pytest.raises(MemtuiError, match="looked at 503 vectors, the store has 600"):
+    with pytest.raises(MemtuiError, match="checked 503 vectors, the store has 600"):
         look()
     kinds = whole.column("kind").to_pylist()
     rows = [

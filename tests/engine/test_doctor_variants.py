@@ -265,15 +265,3 @@ def test_the_built_in_programs_tables_have_them_too(kind: str, shared: Path, unp
     assert one.severity == BUILT_IN[kind][0]
     if kind not in ("D32",):
         assert ids[0] in one.seen.ids
-
-
-def test_the_list_counts_the_unusable_vectors_that_the_doctor_names(tmp_path: Path) -> None:
-    """No vector, zeros, no finite number: one count in `stats`, on Home and in the doctor."""
-    unusable = [None, [0.0] * planted.DIMS, [0.0] * planted.DIMS, [float("inf"), *planted.vector_of(0)[1:]]]
-    folder = planted.sound(tmp_path / "lancedb-pro")
-    planted.add(folder, [planted.memory(900 + at, vector=each) for at, each in enumerate(unusable)])
-    ill = patient(folder)
-    by_doctor = sum(each.seen.count for each in examine(ill).findings if each.kind in ("D12", "D13", "D14"))
-    assert ill.engine is not None
-    told = [each.count for each in ill.engine.stats().findings if each.filter == "is:zero-vector"]
-    assert (told, by_doctor) == ([4], 4)

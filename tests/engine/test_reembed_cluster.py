@@ -80,7 +80,7 @@ def test_a_plan_of_something_else_is_not_written_over(tmp_path: Path, engine: En
     monkey = NamedEmbedder("other", "http://127.0.0.1:9/v1")
     with pytest.raises(RefusedError, match="another version of the store, or another model"):
         write_plan(engine.store, monkey, tmp_path / "plan")
-    with pytest.raises(UsageError, match="at least one worker"):
+    with pytest.raises(UsageError, match="one worker or more"):
         write_plan(engine.store, OWN, tmp_path / "other", workers=0)
     assert not (tmp_path / "other").exists()
 

@@ -100,7 +100,7 @@ def test_something_else_at_the_address_is_left_alone(proxy: CountingProxy, tmp_p
     job(engine).make(bundled(), PLACE)
     engine.store.writer().commit(None, rows(1), [])
     later = opened(proxy.endpoint, tmp_path)
-    with pytest.raises(RefusedError, match="the store as it was before"):
+    with pytest.raises(RefusedError, match="the store before the change"):
         job(later).make(bundled(), PLACE)
     with pytest.raises(RefusedError, match="not put in the place of another") as refused:
         job(later).switch(PLACE, confirmed=True)

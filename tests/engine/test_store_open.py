@@ -40,7 +40,7 @@ STORES = {
     "stores/damaged/engine-sentinel": ("engine", 6, 1536, "none"),
     "stores/damaged/pro-bad-metadata": ("pro", 14, 384, "version 1, positions, 0 of 14 rows"),
     "stores/damaged/pro-duplicate-ids": ("pro", 19, 384, "version 1, positions, 0 of 19 rows"),
-    "stores/damaged/pro-index-missing": ("pro", 14, 384, "version 1, files missing"),
+    "stores/damaged/pro-index-missing": ("pro", 14, 384, "files missing, format 1"),
     "stores/damaged/pro-null-scope-vector": ("pro", 14, 384, "version 1, positions, 0 of 14 rows"),
     "stores/damaged/pro-on-builtin": ("pro", 30, 384, "version 1, positions, 27 of 30 rows"),
     "stores/damaged/pro-seconds": ("pro", 14, 384, "version 1, positions, 0 of 14 rows"),

@@ -171,7 +171,7 @@ def test_a_phrase_without_positions_is_an_error_with_a_remedy(tmp_path: Path) ->
 
     table.create_index("text", config=FTS(with_position=False))
     store = open_store(tmp_path)
-    assert "no positions" in store.fts_status().phrase
+    assert "no phrase search" in store.fts_status().phrase
     assert store.fts_search("memory", k=3, columns=[]).num_rows == 3
     with pytest.raises(MemtuiError, match="cannot find a phrase"):
         store.fts_search('"memory 3"', k=3)

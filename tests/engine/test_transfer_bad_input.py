@@ -128,7 +128,7 @@ def test_vectors_of_another_length_are_said_and_made_anew(tmp_path: Path) -> Non
     )
     plan = planned(engine, path, vectors="keep")
     assert {loss.what for loss in plan.losses() if loss.field == "vector"} >= {
-        "vectors of another length than the table's: embedded anew"
+        "vectors of another length than the table's: re-embedded"
     }
     assert len(plan.to_embed()) == 3
     transfer.run_import(engine, plan)

@@ -281,7 +281,7 @@ def test_a_vector_in_a_table_is_read_where_it_is_one_and_told_where_not(tmp_path
         None,
         None,
     ]
-    assert source.said("vector") == ["not a list of numbers: embedded anew"] * 2
+    assert source.said("vector") == ["not a list of numbers: re-embedded"] * 2
 
 
 def _parquet(path: Path, columns: list[tuple[str, pa.Array]]) -> Path:
@@ -309,7 +309,7 @@ def test_a_column_that_holds_no_vectors_is_told_and_embedded_anew(tmp_path: Path
     path = _parquet(tmp_path / "a.parquet", [("text", TEXTS), ("vector", vectors)])
     source = Source(path, mapping={"text": "text", "vector": "vector"})
     assert [record.vector for record in source.records] == [None, None]
-    assert source.said("vector") == ["not a list of numbers: embedded anew"] * 2
+    assert source.said("vector") == ["not a list of numbers: re-embedded"] * 2
 
 
 def test_a_parquet_table_keeps_doubled_columns_decimals_and_bytes(tmp_path: Path) -> None:

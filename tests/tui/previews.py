@@ -19,7 +19,7 @@ RAW = re.compile(r"""\{"|\[\{|\["|\{'""")
 
 ANSWERS = re.compile(
     r"answers? changes?|no answer changes|nothing to ask|not known|asking"
-    r"|the right memory is|What it read before|nothing comes back|Not known"
+    r"|the expected memory is|What it read before|nothing comes back|Not known"
     r"|reads? more|reads? less|would read|no longer read"
 )
 """What stands below the heading: the answers, or the reason why there is none to show."""
@@ -53,7 +53,7 @@ def tells_consequences(app: MemtuiApp, name: str = "") -> None:
         text = painted(app, width)
         conflicts = getattr(getattr(screen, "plan", None), "conflicts", ())
         if conflicts:
-            assert "this cannot be applied as it is" in text, f"{name}\n{text}"
+            assert "this cannot be applied" in text, f"{name}\n{text}"
             continue
         head = next((each for each in HEADS if each in text), "")
         assert head, f"{name}: nothing about the answers\n{text}"

@@ -141,7 +141,7 @@ async def test_who_reads_what(home: Path, size: tuple[int, int]) -> None:
         state = screen_of(app).state
         assert (state.agent, state.scopes[state.column]) == ("scribe", "user:ines")
         text = screen_text(app)
-        assert "1 line in 1 turn, at least" in text
+        assert "1 line in 1 turn, minimum" in text
         assert "openclaw.json has no" in text
 
 
@@ -269,9 +269,9 @@ async def test_the_detail_of_a_memory_says_which_turns_got_it(home: Path) -> Non
         await settle(pilot)
         await until(pilot, lambda: "USED BY" in screen_text(app))
         text = screen_text(app)
-        assert "1, at least" in text
+        assert "minimum 1" in text
         assert "scribe, session- turn 1" in text
-        assert "from no session that is recorded" in text
+        assert "not recorded" in text
         app.screen.post_message(ShowMemory("22222222-b"))
         await settle(pilot)
         await until(pilot, lambda: "not recorded" in screen_text(app))
@@ -424,7 +424,7 @@ async def test_an_environment_without_sessions_says_what_the_store_tells(tmp_pat
         await press(pilot, "8")
         await settle(pilot)
         text = screen_text(app)
-        assert "no session files here" in text
+        assert "Sessions of agents will be listed here" in text
         assert "not recorded" in text
 
 

@@ -117,7 +117,7 @@ async def test_words_behind_a_tilde_order_the_list_and_say_how_near(demo_engine,
 async def test_without_an_embedder_the_tilde_says_why(tmp_path: Path):
     async with browsing(pro_store(tmp_path / "store")) as (app, pilot):
         await asked(app, pilot, "~number 3")
-        assert "by words, not by meaning" in screen_text(app)
+        assert "keyword search, not by meaning" in screen_text(app)
         assert "~ looks for the words: " in said(app)
         assert listing(app).total == 8
         assert listing(app).current is not None

@@ -99,7 +99,7 @@ async def seen_at_three_sizes(app: Any, pilot: Any, told: str, last: tuple[int, 
     ("job", "action", "told", "size"),
     [
         ("compaction", "compact", "no longer valid or archived", SIZES[0]),
-        pytest.param("dreaming", "dream", "tiers are only looked at", SIZES[1], marks=pytest.mark.slow),
+        pytest.param("dreaming", "dream", "tiers are only revised", SIZES[1], marks=pytest.mark.slow),
         pytest.param("upgrade", "upgrade", "Herr Wiebe", SIZES[2], marks=pytest.mark.slow),
     ],
 )
@@ -140,5 +140,5 @@ async def test_a_compaction_without_vectors_says_so_and_not_that_there_is_nothin
     async with running(bare, (120, 36)) as (app, pilot):
         await press(pilot, "7")
         await to_job(pilot, app.screen, "compaction")
-        assert "nothing to do" not in screen_text(app)
+        assert "no change" not in screen_text(app)
         assert "No embedding provider" in screen_text(app)

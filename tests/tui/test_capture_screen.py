@@ -361,7 +361,7 @@ async def test_a_job_is_looked_at_applied_and_taken_back(engine):
         assert screen.state.view == "jobs"
         await press(pilot, "enter")
         await settle(pilot)
-        assert "nothing to do" in screen_text(app), "nothing is old enough for compaction"
+        assert "no change" in screen_text(app), "nothing is old enough for compaction"
         await press(pilot, "j", "enter")
         await settle(pilot)
         assert screen.state.job == "dreaming"

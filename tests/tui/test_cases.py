@@ -215,7 +215,7 @@ async def test_without_cases_the_screen_says_how_to_get_some_and_a_broken_line_l
     path = tmp_path / "cases.jsonl"
     path.write_text('{"query": "one", "expected": []}\n{broken\n{"query": "two"}\n')
     async with casing(demo_engine, cases=[]) as (app, pilot, _):
-        assert "There are no cases of this store yet." in screen_text(app)
+        assert "Saved questions will be listed here." in screen_text(app)
         await press(pilot, "L")
         app.screen.query_one(Input).value = str(path)
         await press(pilot, "enter")
@@ -225,7 +225,7 @@ async def test_without_cases_the_screen_says_how_to_get_some_and_a_broken_line_l
         assert [case.query for case in book_of(demo_engine).cases()] == ["one", "two"]
         for _case in ("one", "two"):
             await press(pilot, "D")
-        assert "There are no cases of this store yet." in screen_text(app)
+        assert "Saved questions will be listed here." in screen_text(app)
         await press(pilot, "d")
         assert len(book_of(demo_engine).cases()) == 14
         assert "Which port do I use" in screen_text(app)

@@ -169,7 +169,7 @@ async def test_each_field_of_the_memory_under_the_cursor(tmp_path, keys, typed, 
         assert getattr(shown, field) == pytest.approx(value) if typed else getattr(shown, field) == value
         assert same_rows(rows_of(store, but=[memory]), _without(before, memory))
         await press(pilot, "u")
-        assert "take back entry 1" in screen_text(app)
+        assert "undo entry 1" in screen_text(app)
         assert "enter apply   esc cancel" in screen_text(app)
         await press(pilot, "enter")
         assert "1 memory undone" in said(app)
@@ -306,7 +306,7 @@ async def test_undo_shows_what_another_program_changed_and_leaves_or_overwrites_
         _other_program(store, ids[0], 0.33)
         await press(pilot, "u")
         text = screen_text(app)
-        assert "1 conflict: this cannot be applied as it is" in text
+        assert "1 conflict: this cannot be applied" in text
         assert all(word in text for word in ("mine", "theirs", "before", "0.33", "0.5"))
         await press(pilot, "enter")
         assert isinstance(app.screen, ChangePreview)

@@ -88,7 +88,7 @@ async def test_a_new_text_and_new_fields_go_in_one_change_and_come_back_with_und
         text = screen_text(app)
         assert isinstance(app.screen, ChangePreview)
         assert f"Now {old['text'][:12]}" in text
-        assert "The vector is made anew by static-minilm-256" in text
+        assert "A new vector is made by static-minilm-256" in text
         await press(pilot, "enter")
         assert "1 memory changed (entry 1); u undoes it" in said(app)
         new = row_of(demo, memory)

@@ -85,7 +85,7 @@ async def test_an_old_entry_is_undone_and_made_again_alone(tmp_path):
         assert "0.5 ▸ 0.9" in screen_text(app)
         await press(pilot, "u")
         assert isinstance(app.screen, ChangePreview)
-        assert "take back entry 1" in screen_text(app)
+        assert "undo entry 1" in screen_text(app)
         await press(pilot, "enter")
         assert "undone (entry 4)" in said(app)
         row = row_of(store, FIRST)
@@ -193,7 +193,7 @@ async def test_an_empty_journal_says_what_goes_there_and_leads_to_browse(tmp_pat
     store = pro_store(tmp_path / "store")
     async with browsing(store, size=(80, 24)) as (app, pilot):
         await press(pilot, "6")
-        assert "nothing was changed through memtui yet" in screen_text(app)
+        assert "Changes made with memtui will be listed here" in screen_text(app)
         await press(pilot, "enter")
         assert "[2 Browse]" in screen_text(app)
     assert version_of(store) == 3
@@ -266,7 +266,7 @@ async def test_a_change_that_was_cut_off_can_be_left_as_it_is(tmp_path, where):
         await press(pilot, "6")
         text = " ".join(screen_text(app).split())
         assert "was cut off in the middle" not in text
-        assert "left as it was found" in text
+        assert "closed without writing" in text
         assert row_of(store, FIRST)["importance"] == pytest.approx(0.33)
     assert changes.find_interrupted(engine_at(store)) == []
 

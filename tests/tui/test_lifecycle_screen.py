@@ -284,7 +284,7 @@ async def test_without_a_lifecycle_the_screen_says_why(shared: Path, unpack):
 async def test_an_empty_store_says_so(tmp_path: Path):
     async with running(opened(write_store(tmp_path / "empty", [], dims=2, fts=False))) as (app, pilot):
         await go(pilot)
-        assert "there are no memories to weigh" in screen_text(app)
+        assert "Scores, tiers and coming changes will be shown here" in screen_text(app)
 
 
 # ---------------------------------------------------------------------------- writing

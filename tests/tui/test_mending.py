@@ -91,13 +91,13 @@ async def test_clusters_by_text_and_by_cosine_and_a_threshold_with_a_live_count(
         assert finds(app).keys == [name("same1"), name("dup1")]
         assert "2 clusters of 5 memories, 10 compared" in screen_text(app)
         await press(pilot, "greater_than_sign", "greater_than_sign", "plus")
-        assert "at least .995" in screen_text(app)
+        assert "similarity from .995" in screen_text(app)
         assert finds(app).keys == [name("same1")]
         assert "1 cluster of 3 memories" in screen_text(app)
         await press(pilot, "minus")
         assert "2 clusters" in screen_text(app)
         await press(pilot, *["less_than_sign"] * 9)
-        assert "at least .900" in screen_text(app)
+        assert "similarity from .900" in screen_text(app)
         await press(pilot, "at")
         assert "all scopes together" in screen_text(app)
         assert "of 6 memories" in screen_text(app)
@@ -205,7 +205,7 @@ async def test_an_order_to_a_model_stays_unmarked_beside_a_sure_secret(store):
     async with browsing(store) as (app, pilot):
         await press(pilot, "f", *SECRETS, "asterisk")
         assert app.screen.state.marks == {name("key")}
-        assert "1 secret marked; 1 left: orders, or in doubt" in said(app)
+        assert "1 secret marked; 1 left: prompt injection, or uncertain" in said(app)
 
 
 async def test_z_in_a_preview_shows_every_text_to_its_end_and_cuts_it_again(tmp_path):

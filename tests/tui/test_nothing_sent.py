@@ -15,10 +15,10 @@ from memtui.paths import cases_file
 from memtui.tui.change_request import without_sending
 from memtui.tui.dialogs.change_preview import ChangePreview
 from tests.conftest import NOW_MS
-from tests.engine.curate_world import row_of, version_of
+from tests.engine.curate_world import row_of, rows_of, version_of
 from tests.engine.loopback import Loopback, loopback, text_vector
 from tests.engine.served_home import IDS, served_home
-from tests.tui.driving import screen_text
+from tests.tui.driving import screen_text, type_text
 from tests.tui.test_changing import browsing, current_id, steps
 
 
@@ -143,3 +143,21 @@ async def test_a_plan_whose_vectors_are_not_made_is_never_written(
         with pytest.raises(RefusedError, match="not made"):
             engine.write_state.staged.add(planned)
     assert (service.requests, version_of(store)) == ([], before)
+
+
+async def test_the_preview_of_a_new_memory_sends_nothing_and_applying_makes_its_vector(
+    store: Path, tmp_path: Path, service: Loopback
+) -> None:
+    async with browsing(store, environ={"HOME": str(tmp_path)}) as (app, pilot):
+        service.requests.clear()
+        before = version_of(store)
+        await steps(pilot, "i")
+        await type_text(pilot, "The kettle of the Lisbon office is blue")
+        await steps(pilot, "ctrl+s")
+        assert isinstance(app.screen, ChangePreview)
+        assert (service.requests, version_of(store)) == ([], before)
+        assert "their-model at 127.0.0.1" in " ".join(screen_text(app).split())
+        await steps(pilot, "Y")
+        assert service.requests, "applied: the vector is made"
+        (made,) = [row for row in rows_of(store).to_pylist() if row["text"].startswith("The kettle")]
+        assert np.allclose(made["vector"], text_vector(made["text"], 8), atol=1e-5)

@@ -472,6 +472,16 @@ async def test_the_palette_says_how_many_memories_a_sentence_is_about(keyword_en
         assert "INTENT" in screen_text(app)
 
 
+async def test_forgetting_by_name_offers_deletion_including_history_second(demo_engine):
+    async with running(demo_engine) as (app, pilot):
+        await press(pilot, "ctrl+p")
+        await type_text(pilot, "forget Peter Lund")
+        await settle(pilot)
+        rows = app.screen.query_one(PaletteList).rows
+        names = [entry.name for entry, _ in rows if entry.group == "INTENT"]
+        assert names[:2] == ["Forget Peter Lund", "Delete including history: Peter Lund"]
+
+
 async def test_no_sentence_ends_in_nothing_matches(keyword_engine):
     async with running(keyword_engine) as (app, pilot):
         await press(pilot, "ctrl+p")

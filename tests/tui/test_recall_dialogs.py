@@ -91,7 +91,7 @@ async def test_how_sure_an_answer_is_can_be_opened_and_adds_up(demo_engine: Engi
         assert f"no memory answers this well {told.number:.2f}" in screen_text(app)  # type: ignore[union-attr]
         await press(pilot, "w")
         lines = screen_text(app).splitlines()
-        at = next(n for n, line in enumerate(lines) if "DOES A MEMORY ANSWER" in line)
+        at = next(n for n, line in enumerate(lines) if "ANSWER CONFIDENCE" in line)
         shown = [re.search(r"([-.\d]+) [x×] +([-.\d]+) = +([-.\d]+)", line) for line in lines[at:]]
         products = [tuple(map(float, found.groups())) for found in shown if found]
         assert len(products) >= 2
@@ -168,7 +168,7 @@ async def test_an_agent_that_was_chosen_counts_in_every_recipe_or_the_answer_say
         await until(pilot, lambda: isinstance(app.screen, ScopePick))
         await press(pilot, "g", "enter")
         assert screen.state.form.agent == ""
-        assert screen.state.trace.asker.words == "asked by you, not an agent: all scopes"  # type: ignore[union-attr]
+        assert screen.state.trace.asker.words == "asked by you (all scopes)"  # type: ignore[union-attr]
 
 
 @pytest.mark.slow

@@ -107,7 +107,7 @@ async def test_enter_on_a_stage_shows_whom_it_dropped(demo_engine: Engine) -> No
         table.focus()
         await press(pilot, *["j"] * 4)
         assert table.key == "rerank_input"
-        assert "at least .300, the first 12 go to the re" in screen_text(app)
+        assert "minimum .300, the first 12 go to the re" in screen_text(app)
         await press(pilot, "enter")
         assert isinstance(app.focused, DroppedList)
         candidate = next(c for c in screen.state.trace.candidates if c.id == screen.state.selected)  # type: ignore[union-attr]

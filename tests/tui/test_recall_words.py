@@ -97,7 +97,7 @@ def test_no_rule_with_a_formula_is_left_unchecked() -> None:
             "rerank_blend",
             0.852,
             {"reranked": 0.94, "keep": 0.95},
-            ".6 x .94 + .4 x .852, at least .95 of before",
+            ".6 x .94 + .4 x .852, minimum .95 of the former score",
         ),
         ("rerank_unreturned", 0.5, {"keep": 1.0}, "not returned by the reranker: keeps 1"),
         ("cosine_blend", 0.888, {"cosine": -0.12}, ".7 x .888 + .3 x cosine -.12"),
@@ -254,8 +254,8 @@ def test_the_ledger_has_every_stage_with_its_rule() -> None:
     assert [entry.stage for entry in page.entries] == [
         "vector", "bm25", "fusion", "min + window", "rerank", "length", "decay", "hard cutoff", "limit",
     ]  # fmt: skip
-    assert page.entries[3].rule == "passes: at least .300, the first 12 go to the reranker"
-    assert page.entries[4].rule == ".6 x .94 + .4 x .726, at least .5 of before"
+    assert page.entries[3].rule == "passes: minimum .300, the first 12 go to the reranker"
+    assert page.entries[4].rule == ".6 x .94 + .4 x .726, minimum .5 of the former score"
     below = "\n".join(line.plain for line in page.below(100))
     assert "returned at #1" in below
     assert "42 steps of this recall recomputed" in below

@@ -176,7 +176,7 @@ async def test_the_block_follows_the_settings_and_marks_what_is_cut(
         screen.choose(recipe="memtui")
         await press(pilot)
         await press(pilot, "I")
-        assert "memtui injects nothing by itself" in screen_text(app)
+        assert "memtui itself injects nothing" in screen_text(app)
         assert "<relevant-memories>" in screen_text(app)
         await press(pilot, "escape")
         screen.choose(recipe="mem-engine")

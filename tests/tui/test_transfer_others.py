@@ -31,7 +31,7 @@ async def test_an_export_writes_as_many_as_it_counted(store):
         assert "memories.jsonl" in screen_text(app)
         await steps(pilot, ["escape", "y"])
         assert "2 of 2" in screen_text(app)
-        assert "embedded anew when it is imported" in screen_text(app)
+        assert "re-embedded when it is imported" in screen_text(app)
         await press(pilot, "n")
         assert "2 memories to memories.jsonl (jsonl)" in screen_text(app)  # and the start page knows
     written = [json.loads(line) for line in (store.parent / "memories.jsonl").read_text("utf-8").splitlines()]

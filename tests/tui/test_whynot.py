@@ -101,7 +101,7 @@ async def test_a_memory_that_no_search_found_is_asked_about_by_its_words(demo_en
         text = screen_text(app)
         assert "It never became a candidate. By vector it is number" in text
         assert "✗ candidate pool" in text
-        assert "CANNOT HELP ALONE" in text
+        assert "NO EFFECT ON THEIR OWN" in text
         assert "the store clamps the pool at 20" in text
         await press(pilot, "slash")
         assert isinstance(app.screen, MemoryPick)
@@ -299,7 +299,7 @@ async def test_what_stands_behind_the_gate_that_stopped_it_is_told_as_what_would
     for width, height in ((56, 8), (80, 30), (120, 60)):
         rows = ladder_rows(verdict, width, height, UNICODE)
         lines = [line.plain for row in rows for line in row.lines]
-        heading = next(n for n, line in enumerate(lines) if line.strip() == "IF IT WERE LET PAST")
+        heading = next(n for n, line in enumerate(lines) if line.strip() == "IF IT HAD PASSED")
         assert "✗ scope" in "\n".join(lines[:heading])
         assert "candidate pool" not in "\n".join(lines[:heading])
         assert any("candidate pool" in line or "would be passed" in line for line in lines[heading:])

@@ -38,7 +38,7 @@ async def test_a_new_task_is_listed_and_runs(store):
         await press(pilot, "backspace")
         assert screen.run.step == "who"
         await steps(pilot, ["y", "n"])
-        assert "What to do" in screen_text(app)
+        assert "Tasks" in screen_text(app)
 
 
 @pytest.mark.usefixtures("greeting")

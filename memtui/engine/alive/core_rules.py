@@ -62,7 +62,7 @@ def _service(home: Home, place: AgentPlace, index: CoreIndex) -> Iterator[Cause]
         yield Cause(
             "B5", ("embedding", "index"), "weak" if over else "dead",
             "The embedding service of memory-core failed"
-            + (" for a while." if over else ": search is degraded and the index stays as it was."),
+            + (" for a while." if over else ": search is degraded and the index is not updated."),
             (CauseEvidence(home.log.path, failed.text), key),
             "openclaw memory status, then: openclaw memory index --force",
         )  # fmt: skip
@@ -458,7 +458,7 @@ def _dreaming_notes(home: Home, state: CoreState) -> Iterator[Note]:
     key = "plugins.entries.memory-core.config.dreaming.enabled"
     row = "cron_jobs: memory-core:memory-dreaming-promotion"
     if home.config.at("plugins", "entries", CORE, "config", "dreaming", "enabled") is False:
-        yield Note("D7", "Dreaming is switched off: nothing is promoted by itself.", key)
+        yield Note("D7", "Dreaming is switched off: nothing is promoted automatically.", key)
     elif len(home.agents) > 1 and not system_agent(home.config.values):
         yield Note("D7", "No agent owns dreaming in this fleet.", "agents.defaults.systemAgent.agentId")
     elif state.job is None:

@@ -43,7 +43,7 @@ def of_dream(world: World, light: Mapping[str, Any], before: Mapping[str, Stored
         if old:
             span = counted(int(light["lookbackDays"]), "day")
             kept = counted(old, "older memory keeps its tier", "older memories keep their tiers")
-            yield f"tiers are only looked at in what is younger than {span}: {kept}, whatever their use"
+            yield f"tiers are only revised for memories younger than {span}: {kept}, whatever their use"
 
 
 def of_reflection(world: World, report: str) -> Iterator[str]:

@@ -185,7 +185,7 @@ class _Vectors:
         import numpy as np
 
         if any(text in self.failing for text in texts):
-            raise EmbeddingError("The embedding of this text fails.", fix="As it was recorded.")
+            raise EmbeddingError("The embedding of this text fails.", fix="The recorded call failed, too.")
         return np.stack([self.of(text) for text in texts])
 
     def of(self, text: str) -> NDArray[np.float32]:

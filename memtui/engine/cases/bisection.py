@@ -229,7 +229,10 @@ def bisect(
             ask, replace(then_config, table_version=newest.version, now_ms=now_ms), memory_id, newest
         )
         if not _same(was, now):
-            sentence = f"the configuration changed it: {_said(was)} as it was set, {_said(now)} as it is set"
+            sentence = (
+                f"the configuration changed it: {_said(was)} with the former settings, "
+                f"{_said(now)} with the current ones"
+            )
             return Bisection("configuration", sentence, now, was, None, None, points)
     sentence = f"nothing changed it: {_said(now)} in every version that can still be read, then and now"
     return Bisection("nothing", sentence, now, then, None, None, points)

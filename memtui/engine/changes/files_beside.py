@@ -102,7 +102,7 @@ class PreparedFiles:
             except UnicodeDecodeError:
                 problems.append(f"{path} stays as it is: it was changed since.")
             except OSError as error:
-                problems.append(f"{path} stays as it was: {(error.strerror or str(error)).lower()}.")
+                problems.append(f"{path} is unchanged: {(error.strerror or str(error)).lower()}.")
         self.drop()
         return [each for each in problems if each]
 

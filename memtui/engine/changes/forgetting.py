@@ -511,7 +511,7 @@ def _warnings(
 ) -> list[str]:
     notes = _spared(spared)
     if any(each.id.startswith(DERIVED) for each in changes):
-        notes.append("Memories that the agent makes from files come back at its next look at them.")
+        notes.append("Memories that the agent makes from files come back when it reads those files again.")
     if stay := [copy for copy in copies if not copy.goes]:
         said = counted(len(stay), "copy in another file stays", "copies in other files stay")
         notes.append(f"{said}: see where.")
@@ -520,7 +520,7 @@ def _warnings(
         notes.append(f"The whole table loses its older versions, and {what} cannot be brought back.")
     elif changes:
         what = "it" if len(changes) == 1 else "them"
-        notes.append(f"Older versions of the table hold {what}{_until(cleanup)}")
+        notes.append(f"Older versions still contain {what}{_until(cleanup)}")
     return notes
 
 

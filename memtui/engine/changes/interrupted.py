@@ -211,7 +211,7 @@ def plan_undo(engine: Engine, number: int | None = None, *, forced: Collection[s
     if entry.action == MAINTAIN and entry.state == "applied":
         raise RefusedError(
             f"Entry {entry.entry} changed no memory, only how the table is kept: there is nothing to undo.",
-            fix=f"The table as it was: memtui versions restore {entry.version_before}, while that version lives.",
+            fix=f"Restore the table of before: memtui versions restore {entry.version_before}, while it is kept.",
         )
     if entry.action == "undo":
         return plan_redo(engine, entry.entry, forced=forced)
@@ -219,7 +219,7 @@ def plan_undo(engine: Engine, number: int | None = None, *, forced: Collection[s
         entry = journal.entry(journal.entry(entry.undoes).undoes or entry.undoes)
     if entry.state == LEFT:
         raise RefusedError(
-            f"Entry {entry.entry} was cut off and left as it was: nobody knows what of it is in the table.",
+            f"Entry {entry.entry} was cut off and closed: how much of it is in the table is not known.",
             fix=f"See what it was about with: memtui journal {entry.entry}; change those memories by hand.",
         )
     if entry.state != "applied":

@@ -106,7 +106,7 @@ class JournalFile:
         except (sqlite3.Error, OSError) as error:
             raise JournalError(
                 f"The journal {self.path} cannot be used: {error}.",
-                fix="Make room, or check the rights of its folder.",
+                fix="Make room, or check the permissions of its folder.",
                 details=str(error),
             ) from error
 

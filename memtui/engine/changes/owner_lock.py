@@ -141,7 +141,7 @@ class FileLock:
         except PermissionError as error:
             raise RefusedError(
                 f"{self._folder} may not be written by this user.",
-                fix="Check the rights of the folder; nothing was changed.",
+                fix="Check the permissions of the folder; nothing was changed.",
                 details=str(error),
             ) from error
         except OSError as error:

@@ -251,7 +251,7 @@ def _rules(
     dialect, asked = planner.store.dialect, {name for each in settings for name in each.values}
     done = {name for each in changes for name in each.after}
     if embedded and not isinstance(planner.embedder, NoEmbedder):
-        yield f"The vector is made anew by {planner.embedder.describe()}."
+        yield f"A new vector is made by {planner.embedder.describe()}."
     if any(each.op == "add" for each in changes):
         yield "A new version takes the place of the old one, which stays as history."
     if dialect.reads_metadata and "importance" in asked and "confidence" in done - asked:

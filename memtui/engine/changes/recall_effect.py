@@ -370,7 +370,7 @@ def write_trial(planned: ChangeSet, trial: Store) -> None:
     if planned.bulk is not None:
         raise RefusedError(
             f"{counted(planned.count, 'memory', 'memories')}: too many to be tried out.",
-            fix="Afterwards, run your cases: they say what became of the answers.",
+            fix="Afterwards, run your cases: they show how the answers changed.",
         )
     writer = trial.writer()
     writer.newest()

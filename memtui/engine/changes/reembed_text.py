@@ -85,7 +85,7 @@ def _doubt(name: str, cosine: float) -> tuple[str, ...]:
             f"one (cosine {cosine:.2f}), so this memory would be found among the wrong neighbours",
         )
     if cosine < SAME_MODEL:
-        return (f"the stored vector and one made anew of the old text differ (cosine {cosine:.2f})",)
+        return (f"the stored vector and a new one of the old text differ (cosine {cosine:.2f})",)
     return ()
 
 

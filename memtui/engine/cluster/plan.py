@@ -86,7 +86,7 @@ def write_script(
     else.
     """
     if workers < 1:
-        raise UsageError("A cluster has at least one worker.", fix="Give --workers 2, or more.")
+        raise UsageError("A cluster needs one worker or more.", fix="Give --workers 2, or more.")
     place = parts or str(folder.absolute() / "parts")
     values = {
         "DATASET": dataset.address,
@@ -167,8 +167,8 @@ Run it where the table and PARTS can be reached, with memtui and its extra insta
     pip install 'memtui[ray]'
     RAY_ADDRESS=auto python [NAME]_ray.py        without RAY_ADDRESS it starts Ray on this machine
 
-Nothing is written but PARTS: one folder of Parquet files for each group of fragments. A part that is done is not made
-again, so after a failure run it once more. Then, on the machine that holds the store:
+Nothing is written but PARTS: one folder of Parquet files for each group of fragments. After a
+failure run it once more: parts that are done are kept. Then, on the machine that holds the store:
 
     [THEN]
 

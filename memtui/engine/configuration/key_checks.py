@@ -20,7 +20,7 @@ _MEANING: Mapping[int, tuple[str, str]] = {
     400: ("the service does not take this request", "Check the model and the numbers that are asked for."),
     401: ("the key is wrong or has expired", "Check the key."),
     402: ("there is no credit left", "Top up the account."),
-    403: ("the key is not allowed to do this", "Check the key's rights."),
+    403: ("the key has no permission for this", "Check the key's permissions."),
     404: ("there is no such model or address", "Check the model, and that the address ends in /v1."),
     429: ("too many requests, or no quota left", "Check the account's quota, or try later."),
 }
@@ -196,7 +196,7 @@ def _run(check: KeyCheck, timeout_s: float) -> KeyResult:
             f"the model gives {dims} numbers, {check.expect_dims} are configured",
             "Set embedding.dimensions to what the model gives.", ms,
         )  # fmt: skip
-    more = f", {dims} numbers" if dims is not None else ""
+    more = f", {dims} dimensions" if dims is not None else ""
     return KeyResult(check.purpose, check.host, check.key_name, True, status, f"{status}{more}", "", ms)
 
 

@@ -157,7 +157,7 @@ def _execution(lead: str) -> tuple[ConfigOption, ...]:
 
 
 def _sources(phase: str, names: tuple[str, ...]) -> ConfigOption:
-    meaning = f"what is looked at: {', '.join(names)}"
+    meaning = f"fields compared: {', '.join(names)}"
     return ConfigOption(f"dreaming.phases.{phase}.sources", "texts", meaning=meaning, note=_DREAM)
 
 
@@ -253,9 +253,7 @@ OPTIONS: tuple[ConfigOption, ...] = (
         ("jina", "siliconflow", "voyage", "pinecone", "dashscope", "tei"),
         "form of the reranking service",
     ),
-    _whole(
-        "retrieval.candidatePoolSize", 20, 10, 100, "candidates that are looked at", "above 20 has no effect"
-    ),
+    _whole("retrieval.candidatePoolSize", 20, 10, 100, "candidates considered", "above 20 has no effect"),
     _number("retrieval.recencyHalfLifeDays", 14, 0, 365, "age at which newness counts half", _NEVER),
     _number("retrieval.recencyWeight", 0.1, 0, 0.5, "weight of newness", _NEVER),
     _yes("retrieval.filterNoise", True, "empty phrases are left out"),
@@ -312,7 +310,7 @@ OPTIONS: tuple[ConfigOption, ...] = (
     _whole("memoryCompaction.minAgeDays", 7, 1, None, "days after which a memory is old enough"),
     _number("memoryCompaction.similarityThreshold", 0.88, 0, 1, "likeness from which they are one"),
     _whole("memoryCompaction.minClusterSize", 2, 2, None, "memories that it takes"),
-    _whole("memoryCompaction.maxMemoriesToScan", 200, 1, None, "memories that are looked at"),
+    _whole("memoryCompaction.maxMemoriesToScan", 200, 1, None, "memories considered"),
     _whole("memoryCompaction.cooldownHours", 24, 1, None, "hours between two runs"),
     _yes("sessionCompression.enabled", False, "the less telling parts of a conversation are left out"),
     _number("sessionCompression.minScoreToKeep", 0.3, 0, 1, "score below which a part is"),
@@ -486,7 +484,7 @@ OPTIONS: tuple[ConfigOption, ...] = (
     _yes("canonicalCorpus.includeDreamingArtifacts", True, "reports of dreaming"),
     _whole("canonicalCorpus.maxSessionFilesPerAgent", 25, 0, None, "sessions of each agent"),
     _whole("canonicalCorpus.maxFileBytes", 1_000_000, 1, None, "larger files are left out"),
-    _yes("dreaming.enabled", False, "memories are tidied and raised while nobody works"),
+    _yes("dreaming.enabled", False, "memories are tidied and raised while the agent is idle"),
     _text("dreaming.frequency", "0 3 * * *", "when: @daily, or minute and hour as cron writes them", _DREAM),
     _text("dreaming.model", None, "the model that shows it", _DREAM),
     _text("dreaming.timezone", None, "the time zone of its hour", _DREAM),
@@ -496,7 +494,7 @@ OPTIONS: tuple[ConfigOption, ...] = (
     *_execution("dreaming.execution.defaults"),
     _yes("dreaming.phases.light.enabled", None, "look-alikes of the last days are archived", _DREAM),
     _whole("dreaming.phases.light.lookbackDays", 2, 0, None, "days", _DREAM),
-    _whole("dreaming.phases.light.limit", 100, 0, None, "memories that are looked at", _DREAM),
+    _whole("dreaming.phases.light.limit", 100, 0, None, "memories considered", _DREAM),
     _number("dreaming.phases.light.dedupeSimilarity", 0.92, 0, 1, "likeness from which two are one", _DREAM),
     _sources("light", ("daily", "sessions", "recall")),
     *_execution("dreaming.phases.light.execution"),
@@ -518,12 +516,12 @@ OPTIONS: tuple[ConfigOption, ...] = (
     _yes(
         "dreaming.phases.deep.recovery.enabled",
         None,
-        "more is looked at while memory is in a poor state",
+        "considers more while memory is in a poor state",
         _DREAM,
     ),
     _number("dreaming.phases.deep.recovery.triggerBelowHealth", None, 0, 1, "state below which", _DREAM),
     _whole(
-        "dreaming.phases.deep.recovery.lookbackDays", None, 0, None, "days that are looked at then", _DREAM
+        "dreaming.phases.deep.recovery.lookbackDays", None, 0, None, "days considered in recovery", _DREAM
     ),
     _whole(
         "dreaming.phases.deep.recovery.maxRecoveredCandidates", None, 0, None, "memories brought back", _DREAM
@@ -537,7 +535,7 @@ OPTIONS: tuple[ConfigOption, ...] = (
     *_execution("dreaming.phases.deep.execution"),
     _yes("dreaming.phases.rem.enabled", None, "patterns of the week become a reflection", _DREAM),
     _whole("dreaming.phases.rem.lookbackDays", 7, 0, None, "days", _DREAM),
-    _whole("dreaming.phases.rem.limit", 10, 0, None, "memories that are looked at", _DREAM),
+    _whole("dreaming.phases.rem.limit", 10, 0, None, "memories considered", _DREAM),
     _number("dreaming.phases.rem.minPatternStrength", 0.6, 0, 1, "share from which it is a pattern", _DREAM),
     _sources("rem", ("memory", "daily", "deep")),
     *_execution("dreaming.phases.rem.execution"),

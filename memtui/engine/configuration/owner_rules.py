@@ -60,7 +60,7 @@ def owner_problems(config: Configuration, owner: str, environ: Mapping[str, str]
         if settings.get("autoRecall") is False:
             yield (
                 "auto-recall-off", "warning", "autoRecall", "autoRecall is off: nothing is injected",
-                "Set autoRecall to true, unless the agent is meant to ask by itself.",
+                "Set autoRecall to true, unless the agent is meant to call the tool on its own.",
             )  # fmt: skip
 
 

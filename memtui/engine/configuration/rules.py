@@ -297,7 +297,7 @@ class _Checker:
         if self.get("autoRecall", False) is not True:
             yield self.say(
                 "auto-recall-off", "autoRecall", "autoRecall is off: nothing is injected",
-                "Set autoRecall to true, unless the agent is meant to ask by itself.", "warning",
+                "Set autoRecall to true, unless the agent is meant to call the tool on its own.", "warning",
             )  # fmt: skip
         include, exclude = (
             _texts(self.get("autoRecallIncludeAgents")),

@@ -43,7 +43,7 @@ def problems_of_store(config: Configuration, found: FoundStore, store: Store | N
         out.append(
             say(
                 "auto-recall-off", ("autoRecall",), "autoRecall is off: nothing is injected",
-                "Set autoRecall to true, unless the agent is meant to ask by itself.",
+                "Set autoRecall to true, unless the agent is meant to call the tool on its own.",
             )
         )  # fmt: skip
     if store is not None and store.folder is not None and not store.count():

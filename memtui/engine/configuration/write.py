@@ -76,9 +76,7 @@ def write_changes(
         for each in changes:
             found = again.value(each.path)
             if (found is not None) if each.after is REMOVED else (found != each.after):
-                raise MemtuiError(
-                    f"{each.dotted} did not come out as it was meant to.", fix="Nothing was changed."
-                )
+                raise MemtuiError(f"{each.dotted} was not written as planned.", fix="Nothing was changed.")
     except BaseException:
         for done in reversed(written):
             replace_file(Path(done.path), Path(done.backup).read_bytes())

@@ -47,7 +47,11 @@ TERMS = (
         ("least score", "variety"),
     ),
     Term("case", "a saved question with judgements: expected, unexpected, graded memories"),
-    Term("injected block", "what was put before a prompt", ("what the agent sees", "block as it was")),
+    Term(
+        "injected block",
+        "the memories that were put into a prompt",
+        ("what the agent sees", "block as it was"),
+    ),
     Term(
         "evidence",
         "transcript, trajectory or store history that shows what happened",

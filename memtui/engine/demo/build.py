@@ -107,7 +107,7 @@ def build_demo(
     except OSError as error:
         raise MemtuiError(
             f"The demo store cannot be made in {folder}.",
-            fix="Make room there, or check the rights of the folder.",
+            fix="Make room there, or check the permissions of the folder.",
             details=str(error),
         ) from error
     return folder

@@ -157,7 +157,7 @@ def load(reading: PathReading, environ: Mapping[str, str], cwd: Path) -> LoadedC
         if not isinstance(tree, dict):
             raise UnreadableFileError(path, "must hold an object", 1, 1)
     except UnreadableFileError as error:
-        finding = _unreadable(error, "the default places were looked at instead")
+        finding = _unreadable(error, "the default places were searched instead")
         file = ConfigFile(
             str(path),
             reading.who,

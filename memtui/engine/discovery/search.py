@@ -251,7 +251,7 @@ def inspect(found: FoundStore, *, reach: bool = False) -> StoreHealth:
         return StoreHealth(
             found,
             "remote",
-            ("not looked at: no [storage.NAME] of config.toml that can be used says how it is reached",),
+            ("not searched: no [storage.NAME] of config.toml that can be used says how it is reached",),
         )
     from memtui.engine.store.open import open_store
 

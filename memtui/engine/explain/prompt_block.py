@@ -58,7 +58,7 @@ _BUILTIN_TAIL = "\n</relevant-memories>"
 
 BUILTIN_FLOOR, BUILTIN_ITEMS = 0.3, 3
 
-_BORROWED = "memtui injects nothing by itself: so memory-lancedb-pro would write these memories."
+_BORROWED = "memtui itself injects nothing: memory-lancedb-pro would write these memories like this."
 
 _ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"}
 

@@ -167,7 +167,7 @@ class History:
         except (sqlite3.Error, OSError) as error:
             raise MemtuiError(
                 f"The history of questions in {self.path} cannot be used.",
-                fix="Check the folder's rights, or move the file away.",
+                fix="Check the folder's permissions, or move the file away.",
                 details=str(error),
             ) from None
 

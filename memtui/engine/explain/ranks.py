@@ -78,7 +78,7 @@ class RankInput:
     active: Mask
 
 
-NO_WORDS = WordRank(None, 0, 0, None, None, (), (), None, "this recall does not ask by words")
+NO_WORDS = WordRank(None, 0, 0, None, None, (), (), None, "this recall has no keyword search")
 
 
 class StoreRanking:

@@ -86,7 +86,7 @@ def _pool(value: Any, limit: Any, f: Facts) -> str:
 
 
 def _lane(name: str, lane: Facts, limit: Any, f: Facts) -> str:
-    what = "By vector" if name == "vector" else "By words"
+    what = "By vector" if name == "vector" else "By keywords"
     if lane["rank"] is None and _shares_none(lane, f):
         return f"{what}: it has none of the question's words ({', '.join(f['question_words'])})."
     if lane["rank"] is None:
@@ -140,7 +140,7 @@ _STAGES = {
 
 def _mmr(value: Any, limit: Any, f: Facts) -> str:
     return (
-        f"It says nearly the same as {f['near']} (cosine {score(value)}, limit {score(limit)}), so it was put last:"
+        f"It is a near duplicate of {f['near']} (cosine {score(value)}, limit {score(limit)}), so it was put last:"
         f" from {f['from']} to {f['to'] or 'nowhere'}."
     )
 
@@ -155,7 +155,7 @@ FAILED: Mapping[str, Callable[[Any, Any, Facts], str]] = {
     ),
     "candidate_pool": _pool,
     "tag": lambda value, limit, f: (
-        f"Its text lacks {_listed(value)}, which the question asks for to the letter."
+        f"Its text lacks {_listed(value)}, which the question asks for as an exact match."
     ),
     "category": _category,
     "state": _state,

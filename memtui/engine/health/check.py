@@ -35,7 +35,7 @@ Cost = Literal["facts", "light", "deep"]
 
 Group = Literal["wrong", "lost", "slow"]
 
-GROUPS: Mapping[Group, str] = {"wrong": "answers wrong", "lost": "lost or leaked", "slow": "slow and fat"}
+GROUPS: Mapping[Group, str] = {"wrong": "wrong answers", "lost": "loss and leaks", "slow": "speed and size"}
 
 How = Literal["safe", "restart", "stop", "by hand", "yours"]
 """How a remedy is applied: beside the agent; with a restart; with the agent stopped; by a person; a choice."""

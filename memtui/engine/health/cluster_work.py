@@ -136,8 +136,8 @@ def take_doctor(
                 getattr(tally, kind).append(row_ids)
     if tally.rows != store.count():
         raise MemtuiError(
-            f"The cluster looked at {counted(tally.rows, 'vector')}, the store has {store.count():,}.",
-            fix="Make the parts anew.",
+            f"The cluster checked {counted(tally.rows, 'vector')}, the store has {store.count():,}.",
+            fix="Make the parts again.",
         )
     found = tally.done()
     again = VectorTally(dims)
@@ -151,7 +151,7 @@ def take_doctor(
             if not np.array_equal(theirs, np.sort(getattr(here, kind))):
                 raise MemtuiError(
                     f"The cluster found other vectors than this machine ({kind.replace('_', ' ')}).",
-                    fix="Make the parts anew, with the same version of memtui on all machines.",
+                    fix="Make the parts again, with the same version of memtui on all machines.",
                 )
     return found
 
@@ -383,7 +383,7 @@ class DuplicatesJob:
         if not np.allclose(again, similarity[at], atol=_TOLERANCE):
             raise MemtuiError(
                 "Pairs that the cluster found are not as near as it says.",
-                fix="Make the parts anew, with the same version of memtui on all machines.",
+                fix="Make the parts again, with the same version of memtui on all machines.",
             )
 
 

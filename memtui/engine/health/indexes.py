@@ -261,14 +261,20 @@ def _report(
 
 def _words(store: Store, index: IndexFacts) -> IndexReport:
     if index.details is None:
-        return IndexReport(index, "words", "harmful", "its files are missing", "make it anew (D5)")
+        return IndexReport(index, "keyword search", "harmful", "its files are missing", "rebuild it (D5)")
     newest = store.dialect.can.newest_fts
     if newest is not None and (index.version or 0) > newest:
         return IndexReport(
-            index, "words", "harmful", f"format {index.version}: the plugin ignores it", "make it anew (D6)"
+            index,
+            "keyword search",
+            "harmful",
+            f"format {index.version}: the plugin ignores it",
+            "rebuild it (D6)",
         )
     covered = f"{index.indexed:,} of {counted(index.indexed + index.unindexed, 'row')}"
-    return IndexReport(index, "words", "needed", f"recall by words uses it; it holds {covered}", "leave it")
+    return IndexReport(
+        index, "keyword search", "needed", f"keyword search uses it; it holds {covered}", "leave it"
+    )
 
 
 def _vectors(store: Store, facts: TableFacts, index: IndexFacts, measured: Honesty | None) -> IndexReport:

@@ -24,9 +24,9 @@ KEPT_DAYS = 7
 
 _STEPS: dict[Step, str] = {
     "fold": "fold small files together",
-    "unmask": "write files anew that hold deleted rows",
+    "unmask": "rewrite files that hold deleted rows",
     "prune": f"remove versions and leftover files older than {KEPT_DAYS} days",
-    "index-text": "make the full-text index anew",
+    "index-text": "rebuild the full-text index",
     "index-ids": "index the ids",
     "drop-index": "drop the index",
     "drop-name": "remove the name from the table",

@@ -36,11 +36,11 @@ def plan_again(engine: Engine, ids: Sequence[str], why: str) -> ChangeSet:
     if isinstance(embedder, HeldEmbedder):  # a preview: what the vectors will be is not known
         embedder.withhold(texts)
         unmade = [np.zeros(dims, np.float32)] * len(texts)
-        return replace(_set(engine, rows, unmade, "made anew", why), unsent=embedder.sentence)
+        return replace(_set(engine, rows, unmade, "re-embedded", why), unsent=embedder.sentence)
     vectors: list[Any] = []
     for start in range(0, len(texts), _PART):
         vectors += list(embedded(embedder, texts[start : start + _PART], dims))
-    return _set(engine, rows, [np.asarray(each, np.float32) for each in vectors], "made anew", why)
+    return _set(engine, rows, [np.asarray(each, np.float32) for each in vectors], "re-embedded", why)
 
 
 def must_embed(engine: Engine) -> Embedder:

@@ -182,7 +182,7 @@ def _hidden(patient: Patient, finding: HealthFinding) -> list[str]:
     if not hidden:
         raise RefusedError(
             "These memories name replaced ones that are gone: nothing is hidden by that.",
-            fix="Leave them: they name replaced memories that are gone, and nothing is hidden by that.",
+            fix="Ignore them: they name replaced memories that no longer exist, which hides nothing.",
         )
     return hidden
 
@@ -335,7 +335,7 @@ def effect_of_remedies(
     work = [each for each in steps if each.step not in ("restore", *_READS_THE_SAME)]
     if any(each.step == "fold" for each in work) and store.count() > MOST_FOLDED:
         raise RefusedError(
-            f"A table of more than {MOST_FOLDED:,} rows is not written anew to try this.",
+            f"A table of more than {MOST_FOLDED:,} rows is not rewritten to try this.",
             fix="The answers are compared after it, if you ask for that.",
         )
 

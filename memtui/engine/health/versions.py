@@ -458,8 +458,8 @@ _UPKEEP = {
 _SILENT = {
     "overwrite": "made the table",
     "append": "added nothing",
-    "update": "wrote rows anew: vectors, or the same again",
-    "merge": "wrote rows anew: vectors, or the same again",
+    "update": "rewrote rows: vectors, or unchanged rows",
+    "merge": "rewrote rows: vectors, or unchanged rows",
 }
 """What a commit did that changed no field, by its operation."""
 
@@ -559,6 +559,6 @@ def _halves(later: VersionEntry, earlier: VersionEntry) -> bool:
 
 def _joined(later: VersionEntry, earlier: VersionEntry, writer: Writer, title: str) -> VersionEntry:
     return VersionEntry(
-        later.version, later.time_ms, writer, "", title or "1 memory written anew", 0, 0, 1,
+        later.version, later.time_ms, writer, "", title or "1 memory rewritten", 0, 0, 1,
         first=earlier.version, name=later.name, rows=later.rows,
     )  # fmt: skip

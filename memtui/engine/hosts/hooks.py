@@ -122,7 +122,7 @@ def _manifest() -> str:
     told = {
         "id": PLUGIN,
         "name": "Hooks of memtui",
-        "description": "Injects memories before a prompt and captures after an answer, through memtui.",
+        "description": "Injects memories into each prompt and captures after each answer, through memtui.",
         "version": "1.0.0",
         "configSchema": schema,
     }
@@ -173,7 +173,7 @@ function ask(name, event, ctx) {{
 export default {{
   id: {json.dumps(PLUGIN)},
   name: "Hooks of memtui",
-  description: "Injects memories before a prompt and captures after an answer, through memtui.",
+  description: "Injects memories into each prompt and captures after each answer, through memtui.",
   register(api) {{
     for (const [hook, name] of Object.entries(EVENTS)) {{
       api.on(hook, async (event, ctx) => {{

@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 
 
 def by_person(
-    request: RecallRequest, context: RecallContext, who: str = "you, not an agent"
+    request: RecallRequest, context: RecallContext, who: str = "you"
 ) -> tuple[RecallRequest, Asker]:
     """All scopes, or those that were named."""
     scopes = None if request.scopes is UNSET else request.scopes
     request = replace(request, scopes=scopes)
     if scopes is None:
-        return request, Asker("", "everything", None, f"asked by {who}: all scopes")
+        return request, Asker("", "everything", None, f"asked by {who} (all scopes)")
     return request, Asker("", "given", tuple(scopes), f"asked by {who}: {_listed(scopes)}")
 
 
 def by_whoever(
-    request: RecallRequest, context: RecallContext, who: str = "you, not an agent"
+    request: RecallRequest, context: RecallContext, who: str = "you"
 ) -> tuple[RecallRequest, Asker]:
     """The agent that is named, within the scopes that it may read; a person where none is named.
 
@@ -77,7 +77,7 @@ def by_agent(request: RecallRequest, context: RecallContext) -> tuple[RecallRequ
     replays = request.source is not UNSET or request.lanes is not None
     if request.scopes is UNSET and replays:
         request = replace(request, scopes=None)
-        return request, Asker("", "everything", None, "the retriever by itself: all scopes")
+        return request, Asker("", "everything", None, "the retriever without an agent (all scopes)")
     if request.scopes is None and not is_bypass(agent):
         words = f"all scopes, which is what no agent sees; {agent} reads fewer"
         return request, Asker(agent, "everything", None, words)

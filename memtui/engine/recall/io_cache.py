@@ -392,7 +392,7 @@ def question_vector(request: RecallRequest, outside: IoCache, *, needed: bool) -
         if needed and not (request.lanes or {}).get("vector"):
             raise MemtuiError(
                 f"This recall asks by meaning only, and its question has no vector. {_sentence(why)}",
-                fix="Choose a recipe that also asks by words, or give a question vector.",
+                fix="Choose a recipe with keyword search, or give a question vector.",
             )
         return QuestionVector(None, [f"keyword only: {why}"])
     start = outside.clock()

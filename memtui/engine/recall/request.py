@@ -170,7 +170,7 @@ _SHAPES: dict[str, tuple[str, Callable[[Any], bool]]] = {
     ),
     "agent": ("a string", _is_text),
     "rerank_timeout_ms": ("a number of milliseconds", _is_number),
-    "table_version": ("a whole number of at least 1", lambda value: _is_whole(value) and value > 0),
+    "table_version": ("a whole number, 1 or more", lambda value: _is_whole(value) and value > 0),
 }
 
 _LAST_MS = 8_640_000_000_000_000

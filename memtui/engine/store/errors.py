@@ -168,7 +168,7 @@ def writing(where: str) -> Iterator[None]:
         if isinstance(error, PermissionError) or "Permission denied" in text or "Read-only file" in text:
             raise RefusedError(
                 f"{where} may not be written by this user.",
-                fix="Check the rights of the folder; nothing was changed.",
+                fix="Check the permissions of the folder; nothing was changed.",
                 details=text,
             ) from error
         raise explain(error, where) from error

@@ -50,7 +50,7 @@ def hindrance(error: BaseException) -> str:
 def unreadable(path: object, why: str, details: str = "") -> MemtuiError:
     """The error of a file or folder that cannot be read now."""
     fix = (
-        "Check the rights of its files and folders"
+        "Check the permissions of its files and folders"
         if why == _BY_NUMBER[errno.EACCES]
         else "Try again when that has passed"
     )

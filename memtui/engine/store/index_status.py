@@ -26,14 +26,14 @@ class FtsStatus:
 
     @property
     def phrase(self) -> str:
-        """For people: "version 1, positions, 253 of 267 rows"."""
+        """For people: "253 of 267 rows, format 1"."""
         if not self.exists:
             return "none"
         if not self.readable:
-            return f"version {self.version}, files missing"
-        positions = "positions" if self.positions else "no positions"
+            return f"files missing, format {self.version}"
+        positions = "" if self.positions else ", no phrase search"
         rows = self.indexed_rows + self.unindexed_rows
-        return f"version {self.version}, {positions}, {self.indexed_rows:,} of {counted(rows, 'row')}"
+        return f"{self.indexed_rows:,} of {counted(rows, 'row')}, format {self.version}{positions}"
 
 
 def fts_status(table: Any, column: str, where: str) -> FtsStatus:

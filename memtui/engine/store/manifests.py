@@ -121,7 +121,7 @@ def read_manifests(table: Path) -> list[VersionManifest] | None:
     except OSError as error:
         raise MemtuiError(
             f"The versions of {table} cannot be read.",
-            fix="Check the rights of the folder.",
+            fix="Check the permissions of the folder.",
             details=str(error),
         ) from None
     return sorted(out, key=lambda each: each.version)

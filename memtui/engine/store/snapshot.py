@@ -580,7 +580,7 @@ class Snapshot:
         import numpy as np
 
         if self.dims is None:
-            raise UsageError(f"{self.where} has no vector column.", fix="Search by words instead.")
+            raise UsageError(f"{self.where} has no vector column.", fix="Use keyword search instead.")
         if vector.shape != (self.dims,):
             raise UsageError(
                 f"The question's vector has {vector.size} numbers, the vectors of {self.where} have {self.dims}.",

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         FileStart,
     )
     from memtui.engine.transfer.exporting.rows import left_out, parse_fields
-    from memtui.engine.transfer.importing.adding import as_source
+    from memtui.engine.transfer.importing.adding import DISPUTABLE, KeptOutError, as_source
     from memtui.engine.transfer.importing.embedding_cost import Cost
     from memtui.engine.transfer.importing.import_plan import ImportPlan, ImportResult, PlannedRecord
     from memtui.engine.transfer.importing.request import (
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
         past_exports,
         plan_embedding,
         plan_import,
+        plan_memory,
         plan_missing_vectors,
         plan_repair,
         plan_upgrade,
@@ -87,6 +88,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BUNDLED_DIMS",
+    "DISPUTABLE",
     "EXPORT_FORMATS",
     "FORMATS",
     "FORMS",
@@ -120,6 +122,7 @@ __all__ = [
     "ImportPreview",
     "ImportRequest",
     "ImportResult",
+    "KeptOutError",
     "Migration",
     "Migrator",
     "NamedEmbedder",
@@ -160,6 +163,7 @@ __all__ = [
     "past_exports",
     "plan_embedding",
     "plan_import",
+    "plan_memory",
     "plan_missing_vectors",
     "plan_repair",
     "plan_upgrade",
@@ -221,6 +225,7 @@ __getattr__ = lazy_names(
         "measure_import": "memtui.engine.transfer.operations",
         "past_exports": "memtui.engine.transfer.operations",
         "plan_import": "memtui.engine.transfer.operations",
+        "plan_memory": "memtui.engine.transfer.operations",
         "plan_missing_vectors": "memtui.engine.transfer.operations",
         "plan_repair": "memtui.engine.transfer.operations",
         "plan_upgrade": "memtui.engine.transfer.operations",
@@ -253,6 +258,8 @@ __getattr__ = lazy_names(
         "SourceLines": "memtui.engine.transfer.sources.original_lines",
         "SourcePreview": "memtui.engine.transfer.sources.preview",
         "Unfinished": "memtui.engine.transfer.importing.unfinished",
+        "DISPUTABLE": "memtui.engine.transfer.importing.adding",
+        "KeptOutError": "memtui.engine.transfer.importing.adding",
         "as_source": "memtui.engine.transfer.importing.adding",
         "plan_embedding": "memtui.engine.transfer.operations",
         "back": "memtui.engine.transfer.reembed.switch",

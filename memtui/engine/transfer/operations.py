@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -109,6 +109,18 @@ def plan_import(
     from memtui.engine.transfer.importing.planner import make_plan
 
     return make_plan(request, import_planner(engine), on_progress, cancel)
+
+
+def plan_memory(
+    engine: Engine,
+    fields: Mapping[str, Any],
+    rules_off: frozenset[str] = frozenset(),
+    cancel: CancelToken | None = None,
+) -> ChangeSet:
+    """The change that adds one memory, of text, scope, category and importance; see `adding.plan_memory`."""
+    from memtui.engine.transfer.importing import adding
+
+    return adding.plan_memory(engine, import_planner(engine), dict(fields), rules_off, cancel)
 
 
 def plan_embedding(

@@ -333,7 +333,7 @@ def plan_missing(
             id=each,
             op="edit",
             before={"vector": "none"},
-            after={"vector": "made anew"},
+            after={"vector": "re-embedded"},
             title=one_line(text),
             why="no vector",
             scope=scope,

@@ -151,7 +151,7 @@ class LeakReport:
         channels = sum(count is not None for count in self.looked.values())
         if not self.leaks:
             return f"No leak found in {channels} channels, {counted(self.turns, 'turn')}{then}; {UNSEEN}."
-        looked = f"{channels} channels and {counted(self.turns, 'turn')} looked at"
+        looked = f"{channels} channels and {counted(self.turns, 'turn')} checked"
         return f"{len(self.leaks)} found, {looked}{then}; {UNSEEN}."
 
     def as_json(self) -> dict[str, Any]:

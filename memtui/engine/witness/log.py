@@ -94,6 +94,6 @@ class InjectionLog:
         except (sqlite3.Error, OSError) as error:
             raise MemtuiError(
                 f"The log of injections in {self.path} cannot be used.",
-                fix="Check the folder's rights, or move the file away: it is made anew.",
+                fix="Check the folder's permissions, or move the file away: a new one is made.",
                 details=str(error),
             ) from None

@@ -82,7 +82,7 @@ def collect_proof(
         "made_ms": engine.now_ms,
         "subject": mask(subject)[0] or None,
         "store": {"uri": engine.info.uri, "table": engine.info.table, "version": engine.store.version},
-        "rules": rights.source or "no configuration: the defaults",
+        "rules": rights.source or "default permissions (no configuration)",
         "memories": memories,
         "hashes": _hashes(engine),
         "not_known": [
@@ -257,7 +257,7 @@ def _readable(document: Mapping[str, Any]) -> str:
         could = could or ("nobody" if memory["stored"] else "not known any more")
         lines.append(f"- could read it: {could}")
         did = ", ".join(f"{each['agent']} in {counted(each['turns'], 'turn')}" for each in reach["agents"])
-        lines.append(f"- did get it, at least: {did or 'no evidence of any turn'}")
+        lines.append(f"- received it (minimum): {did or 'no evidence of any turn'}")
         if reach["events"]:
             count = counted(len(reach["events"]), "injection")
             lines.append(f"- and {count}, of which only the store's history tells")
@@ -280,7 +280,7 @@ def _readable(document: Mapping[str, Any]) -> str:
             lines.append(f"- finding on its scope: {each['sentence']}")
         if memory["injections"]:
             times = ", ".join(dict.fromkeys(day(each["time_ms"]) for each in memory["injections"]))
-            lines.append(f"- injected by the store's own history, at least: {times}")
+            lines.append(f"- injected according to the store's history (minimum): {times}")
         if reach["versions"]:
             lines.append(
                 f"- its text is in versions {reach['versions']['first']} to {reach['versions']['last']}"

@@ -18,7 +18,7 @@ class Forget(Arguments):
 
     id: Annotated[str, Field(min_length=1, description="the memory's id")]
     delete: Annotated[bool, Field(description="delete it; without this it is archived")] = False
-    confirm: Annotated[str | None, Field(description="the token of the preview, to do it")] = None
+    confirm: Annotated[str | None, Field(description="the token of the preview, to apply it")] = None
 
 
 class Forgotten(Answer):
@@ -64,7 +64,7 @@ def run(door: Door, given: Forget) -> Reply:
         elif given.confirm is None:
             token = door.token("memory_forget", arguments)
             verb = "deleted" if deletes else "archived"
-            note = f"{count} would be {verb}; nothing was changed. To do it, repeat with confirm={token}"
+            note = f"{count} would be {verb}; nothing was changed. To apply it, repeat with confirm={token}"
             titles = [each.title for each in touched.values()] or [memory.title]
             data = Forgotten(
                 action="preview",

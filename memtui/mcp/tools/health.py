@@ -61,7 +61,7 @@ def run(door: Door, given: Health) -> Reply:
 TOOL = Tool(
     "memory_health",
     "Health of the store",
-    "Call this when searches fail or return nothing: it tells what a person should fix.",
+    "Call this when searches fail or return nothing: it reports what a person should fix.",
     Health,
     Findings,
     run,

@@ -75,7 +75,7 @@ def _change(entry: Any, *, numbered: bool) -> Change:
 TOOL = Tool(
     "memory_history",
     "History of a memory",
-    "Call this when two memories disagree: it tells which one took the other's place, and when.",
+    "Call this when two memories disagree: it shows which one superseded the other, and when.",
     History,
     Story,
     run,

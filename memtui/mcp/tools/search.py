@@ -22,7 +22,7 @@ class Search(Arguments):
     """A question."""
 
     query: Annotated[
-        str, Field(min_length=1, max_length=2_000, description="what you want to know, in words")
+        str, Field(min_length=1, max_length=2_000, description="what you are looking for, in words")
     ]
     limit: Annotated[int, Field(ge=1, le=20, description="how many at most")] = 5
     scope: Annotated[str | None, Field(description="one scope only; leave out for all that you may read")] = (
@@ -117,7 +117,7 @@ def run(door: Door, given: Search) -> Reply:
     if failure is not None:
         notes.append(
             f"error: the search failed, so it is not known what is stored about this. {failure} "
-            "Until then memory_list finds memories by their words."
+            "Until then memory_list finds memories by keyword."
         )
     elif not hits:
         notes.append("untrusted memories: none. No memory came back; other words may find it.")

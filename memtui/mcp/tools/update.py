@@ -27,7 +27,7 @@ class Update(Arguments):
     )
     category: Literal["preference", "fact", "decision", "entity", "event", "other"] | None = None
     importance: Annotated[float | None, Field(ge=0, le=1)] = None
-    confirm: Annotated[str | None, Field(description="the token of the preview, to do it")] = None
+    confirm: Annotated[str | None, Field(description="the token of the preview, to apply it")] = None
 
 
 class Updated(Answer):
@@ -51,7 +51,7 @@ def run(door: Door, given: Update) -> Reply:
         if (value := getattr(given, name)) is not None
     }
     if not wanted:
-        raise ToolError("text, category or importance: name at least one that changes.")
+        raise ToolError("text, category or importance: name one or more to change.")
     alike = [name for name, value in wanted.items() if value == _fields_of(memory)[name]]
     wanted = {name: value for name, value in wanted.items() if name not in alike}
     if not wanted:
@@ -84,7 +84,7 @@ def run(door: Door, given: Update) -> Reply:
             data = Updated(action="preview", id=memory.id, confirm=token, before=before, after=after)
             lines = [*asked_lines(memory, wanted), *([f"If it is done, {unsent}"] if unsent else [])]
             sent = f"If it is done, {unsent}. " if unsent else ""
-            note = f"Nothing was changed. {sent}To do it, repeat with confirm={token}"
+            note = f"Nothing was changed. {sent}To apply it, repeat with confirm={token}"
             return Reply(
                 data,
                 untrusted([clean(line) for line in lines], note),

@@ -65,7 +65,7 @@ def effect_lines(
     failed = f", {full(value.failed)} could not be asked" if value.failed else ""
     told = _case_lines(value, width, glyphs)
     if value.own_words:
-        why = "Nobody asked anything yet: these are asked for by their own words."
+        why = "No question was asked yet: each memory is searched by its own text."
         told = [*sentences([why], width, glyphs.dot, "$dim"), *told]
     asked = value.asked - value.failed
     if not value.changed and value.beside is not None and value.beside.changed:

@@ -254,7 +254,7 @@ class ChangePreview(QuickModal[PreviewAnswer | None]):
         if self._can_drop:
             ways.append(("change.drop", "exclude this row"))
             if not self._turns:  # the way out needs its cells
-                ways.append(("change.zoom", "cut" if self._rows.whole else "whole"))
+                ways.append(("change.zoom", "short texts" if self._rows.whole else "full texts"))
         keys = self.query_one(DialogKeys)
         before = keys.rows
         keys.say(*ways, *self.more_ways(), ("change.close", self._way_out))

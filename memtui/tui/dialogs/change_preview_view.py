@@ -72,11 +72,11 @@ _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 _PUNCTUATION = re.compile(r'[{}\[\]"\\]+')
 """What an object that was cut off is full of."""
 
-_DONE = {"archived": "archive", "deleted": "delete", "restored": "bring back"}
+_DONE = {"archived": "archive", "deleted": "delete", "restored": "bring back", "added": "add"}
 
 _SHRUNK = "deleted, history shrunk"
 
-_AGAIN = {"undo": "take back", "redo": "make again"}
+_AGAIN = {"undo": "undo", "redo": "redo"}
 
 
 def would(plan: ChangeSet) -> str:
@@ -266,11 +266,11 @@ def head_lines(plan: ChangeSet, notes: Sequence[str], width: int, glyphs: Glyphs
     lines = list(sentences((*notes, *plan.warnings), width, glyphs.warn, "bold $stale"))
     if plan.conflicts:
         count = counted(len(plan.conflicts), "conflict", "conflicts")
-        lines += heading(f"{count}: this cannot be applied as it is", "bold $danger")
+        lines += heading(f"{count}: this cannot be applied", "bold $danger")
         for conflict in plan.conflicts[:SHOWN]:
             lines += conflict_lines(conflict, width, glyphs)
     if plan.left:
-        count = counted(len(plan.left), "memory stays as it is", "memories stay as they are")
+        count = counted(len(plan.left), "memory is not changed", "memories are not changed")
         lines += heading(f"{count}: {one_line(plan.left[0].sentence)}", "$dim")
     if plan.purges:
         lines += heading(f"deleted before, and now without a trace: {full(len(plan.purges))}")
@@ -445,7 +445,7 @@ def field_lines(
             )
         )
     if follow:
-        said = f"     {', '.join(follow)} follow{'s' if len(follow) == 1 else ''} the text"
+        said = f"     updated from the text: {', '.join(follow)}"
         lines.append(Content.styled(crop(said, width - 1, glyphs.ellipsis), "$dim"))
     if beside:
         values = [

@@ -146,7 +146,7 @@ class ChooseOne(QuickModal[str | None]):
             yield OptionRows(self._options, self._start, self._present)
 
     def on_mount(self) -> None:
-        self.query_one(Panel).headline(where="{pick.take} take   {pick.close} close")
+        self.query_one(Panel).headline(where="{pick.take} select   {pick.close} close")
         self.query_one(OptionRows).focus()
 
     def on_resize(self) -> None:
@@ -353,7 +353,9 @@ class ScopePick(QuickModal[Searched | None]):
             yield self._rows
 
     def on_mount(self) -> None:
-        self.query_one(Panel).headline(where="{choice.mark} mark   {choice.take} take   {choice.close} close")
+        self.query_one(Panel).headline(
+            where="{choice.mark} mark   {choice.take} select   {choice.close} close"
+        )
         self._rows.focus()
 
     def on_row_list_opened(self, event: RowList.Opened) -> None:

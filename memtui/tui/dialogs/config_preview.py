@@ -137,7 +137,7 @@ def _of_plan(planned: PlannedConfig) -> Iterator[tuple[str, str, str]]:
             "asks",
             f'{", ".join(draft.hosts)}, before it is written, with the word "test" alone',
         )
-    yield "$dim", "undo", "a backup beside the file, and undo while the file is as it was left"
+    yield "$dim", "undo", "a backup beside the file; undo works until something else changes the file"
 
 
 def _from_change(line: str, near: Sequence[str]) -> str:
@@ -188,9 +188,7 @@ class ConfigPreview(QuickModal[str | None]):
         self._asks = planned is not None and asks(planned.draft)
         count = len(planned.draft.changes if planned is not None else record.changes if record else ())
         self._title = (
-            "Take back"
-            if planned is None
-            else f"{planned.draft.title}: {counted(count, 'setting')}, not written"
+            "Undo" if planned is None else f"{planned.draft.title}: {counted(count, 'setting')}, not written"
         )
 
     def compose(self) -> ComposeResult:

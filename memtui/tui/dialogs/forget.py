@@ -97,7 +97,7 @@ def forget(
 def _looked_at(receipt: Mapping[str, Any]) -> str:
     """How many versions were looked at; where the history stays, only the one before the forget."""
     if receipt["found"]["files"] is None and receipt["found"]["versions"]:
-        return "the version before it; those older than that were not looked at"
+        return "only the version before the change was read; older versions were not"
     return f"of {counted(receipt['searched']['versions'], 'version')} searched"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 from textual.app import ComposeResult
@@ -171,6 +172,9 @@ def intent_entries(screen: Screen[object], text: str, *, singular: bool = False)
     meant = _meant(screen, text)[:2]
     if singular and meant:
         meant[0] = in_singular(meant[0]) or meant[0]
+    if meant and meant[0].name == "forget":  # the same memories, also out of older versions: named second
+        history = replace(meant[0], name="every-trace", label=SENTENCES["every-trace"]["label"])
+        meant = [meant[0], history, *(each for each in meant[1:] if each.name != history.name)]
     nearest = [] if meant else [each for example in examples(text) for each in _meant(screen, example)[:1]]
     near = [each for each in nearest if each.name not in REMOVING_SENTENCES]
     return [

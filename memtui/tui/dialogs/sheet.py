@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from textual.app import ComposeResult
 from textual.content import Content
 
-from memtui.engine import one_line
+from memtui.engine import counted, one_line
 from memtui.patches.textual_painting import QuickModal
 from memtui.tui.actions.table import bindings
 from memtui.tui.host import host
@@ -128,7 +128,11 @@ class Sheet(QuickModal[None]):
 
     def on_mount(self) -> None:
         glyphs = host(self).glyphs
-        which = Content.styled(f"{glyphs.warn} {self._count} to know", "$stale") if self._count else Content()
+        which = (
+            Content.styled(f"{glyphs.warn} {counted(self._count, 'note')}", "$stale")
+            if self._count
+            else Content()
+        )
         self.query_one(Panel).headline(which=which, where="{overlay.close} close")
         self._rows.focus()
 

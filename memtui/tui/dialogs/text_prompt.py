@@ -79,7 +79,7 @@ class Paste(QuickModal[str | None]):
             yield Static(Content(self._hint))
 
     def on_mount(self) -> None:
-        self.query_one(Panel).headline(where="{paste.take} take   {paste.close} close")
+        self.query_one(Panel).headline(where="{paste.take} use text   {paste.close} close")
         self.query_one(TextArea).focus()
 
     def action_take(self) -> None:

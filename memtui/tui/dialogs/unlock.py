@@ -97,7 +97,7 @@ def facts(engine: Engine, info: StoreInfo, around: Around | None, *, for_good: b
             *rows,
             ("why", never, "bold $stale"),
             (
-                "so",
+                "effect",
                 "It stays open for reading. Exports, recalls and copies of it work all the same.",
                 "$foreground",
             ),

@@ -114,9 +114,9 @@ def _offer(app: SessionApp, staging: ChangeRequests, interrupted: list[Interrupt
     options = [
         Option(LOOK, "preview", "in the Journal", "l"),
         Option("finish", "finish it", "write what is missing", "f"),
-        Option("undo", "undo", "as it was before", "u"),
-        Option("leave", "leave it as it is", "no memory is written", "e"),
-        Option("later", "later", "it stays in the Journal", "n"),
+        Option("undo", "undo", "the memories as before the change", "u"),
+        Option("leave", "close the entry", "no memory is written", "e"),
+        Option("later", "later", "the entry stays open in the Journal", "n"),
     ]
 
     async def answered(value: str | None) -> None:

@@ -31,13 +31,13 @@ TERM_CELLS = 26
 
 TERM_WORDS = {
     "bias": "intercept",
-    "met": "words of the question met",
+    "met": "words of the question matched",
     "gathered": "share of all weight",
     "long": "a long question",
-    "beside": "said beside it came back",
+    "beside": "neighbours returned",
     "asked": "words asked, of many",
     "literal": "exact matches",
-    "other_met": "another meets more words",
+    "other_met": "another matches more words",
     "other_gathered": "another has more weight",
 }
 """The signals of a confidence as the page names them."""
@@ -148,7 +148,7 @@ def _confidence(trace: Trace, candidate: Candidate, width: int, glyphs: Glyphs) 
     whose = "" if told.memory == candidate.id or at is None else f" by #{at}, the best met"
     words, style = results.confidence_words(told)
     lines = [
-        Content.assemble((" DOES A MEMORY ANSWER", "bold $heading"), "   ", (words, style), (whose, "$dim"))
+        Content.assemble((" ANSWER CONFIDENCE", "bold $heading"), "   ", (words, style), (whose, "$dim"))
     ]
     for term in told.terms:
         product = "" if term.name == "bias" else f"{term.value:6.3f} x {term.weight:5.2f} ="

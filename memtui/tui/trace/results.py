@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -315,7 +314,7 @@ def limits(stage: StageSummary) -> str:
     """What a gate asked for, from the parameters it ran with."""
     p: Mapping[str, Any] = stage.params
     floors = [p[key] for key in ("minScore", "hardMinScore") if isinstance(p.get(key), int | float)]
-    parts = [f"at least {number(float(floor))}" for floor in floors]
+    parts = [f"minimum {number(float(floor))}" for floor in floors]
     if isinstance(p.get("window"), int | float):
         parts.append(f"the first {p['window']:.0f} go to the reranker")
     if isinstance(p.get("threshold"), int | float):
@@ -384,9 +383,8 @@ def notes(trace: Trace, glyphs: Glyphs, key: str) -> tuple[Content, ...]:
     groups = account.dropped(trace)
     gone = sum(len(group.candidates) for group in groups)
     if gone:
-        reasons = Counter(group.reason for group in groups for _ in group.candidates)
-        parts = [f"{count} {one_line(reason).replace('_', ' ')}" for reason, count in reasons.items()]
-        out.append(Content.assemble((key, "bold $key"), f" {gone} missing: ", (", ".join(parts), "$dim")))
+        reasons = rule_text.count_by_gate(group.reason for group in groups for _ in group.candidates)
+        out.append(Content.assemble((key, "bold $key"), f" {gone} dropped: ", (reasons, "$dim")))
     if trace.bm25_query is not None and trace.bm25_query != trace.query:
         out.append(
             Content.assemble(
@@ -416,7 +414,7 @@ def confidence_reasons(told: Confidence) -> str:
     if told.few:
         return f"words met {score(told.met)}{another}, few candidates"
     beside = {None: "", True: ", neighbours too", False: ", no neighbours"}[told.beside]
-    letter = "" if told.literal is None else f", to the letter {score(told.literal)}"
+    letter = "" if told.literal is None else f", exact matches {score(told.literal)}"
     return f"words met {score(told.met)}, weight {score(told.gathered)}{letter}{another}{beside}"
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from memtui.engine import counted, explain, one_line
@@ -31,7 +32,11 @@ def _weighted(b: float, i: Inputs) -> str:
 
 def _rerank(b: float, i: Inputs) -> str:
     keep = i.get("keep")
-    floor = f", at least {figure(keep, 2)} of before" if isinstance(keep, int | float) and keep > 0 else ""
+    floor = (
+        f", minimum {figure(keep, 2)} of the former score"
+        if isinstance(keep, int | float) and keep > 0
+        else ""
+    )
     return f".6 x {figure(i.get('reranked'))} + .4 x {figure(b)}{floor}"
 
 
@@ -146,7 +151,9 @@ def _words(before: float, i: Inputs) -> str:
 
 def _merged(before: float, i: Inputs) -> str:
     vector, words = (figure(i.get(name) or 0.0) for name in ("vector", "bm25"))
-    return f"{figure(i.get('vector_weight'))} x {vector} + {figure(i.get('bm25_weight'))} x {words} by words"
+    return (
+        f"{figure(i.get('vector_weight'))} x {vector} + {figure(i.get('bm25_weight'))} x {words} by keywords"
+    )
 
 
 def _halved(before: float, i: Inputs) -> str:
@@ -181,7 +188,7 @@ FORMULAS: dict[str, Callable[[float, Inputs], str]] = {
     "halved_by_age": _halved,
     "cosine": lambda b, i: f"1 - distance {figure(i.get('distance'))}",
     "bm25": lambda b, i: f"BM25 {figure(i.get('raw_bm25'), 2)}",
-    "held": lambda b, i: "holds what the question names, to the letter",
+    "held": lambda b, i: "contains an exact match of a name in the question",
     "stretched_sum": _stretched_sum,
     "late_interaction": _met,
     "token_vectors": _read,
@@ -218,8 +225,8 @@ GATES = {
     "hard_cutoff": "below the hard cutoff",
     "noise_filter": "taken for noise",
     "mmr_diversity": "near-duplicate of a better one",
-    "limit": "more than asked for",
-    "state": "withheld: not confirmed, archived or a reflection",
+    "limit": "below the cutoff",
+    "state": "not confirmed, archived or a reflection",
     "suppressed": "suppressed for a while",
     "adaptive_gate": "the agent would not have asked",
     "scope": "in another scope",
@@ -228,6 +235,20 @@ GATES = {
     "not_trusted": "its source is not trusted enough",
 }
 """What each gate says, as a heading over the memories that it stopped."""
+
+
+SHORT_GATES = {
+    "state": "not confirmed",
+    "limit": "below the cutoff",
+    "rerank_window": "outside the rerank window",
+}
+"""The gates whose names say too little, as they stand behind a number."""
+
+
+def count_by_gate(reasons: Iterable[str]) -> str:
+    """How many each gate dropped, the most first: "108 below the cutoff, 3 inactive"."""
+    counts = Counter(SHORT_GATES.get(reason) or one_line(reason).replace("_", " ") for reason in reasons)
+    return ", ".join(f"{count} {words}" for words, count in counts.most_common())
 
 
 def gate(reason: str) -> str:

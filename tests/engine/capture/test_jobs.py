@@ -99,9 +99,7 @@ def test_dreaming_says_what_it_gets_wrong(tmp_path: Path) -> None:
     near = [row("a", 0.0, 1), row("b", 0.1, 0.5, memory_category="events"), row("old", 1.5, 30)]
     notes = plan_dream(context_of(opened(tmp_path, near))).change_set.warnings
     assert any("would be archived as a copy" in note and "events" in note for note in notes)
-    assert any(
-        note.startswith("tiers are only looked at") and "1 older memory keeps" in note for note in notes
-    )
+    assert any(note.startswith("tiers are only revised") and "1 older memory keeps" in note for note in notes)
 
 
 def test_dreaming_of_young_rows_of_one_category_says_nothing(tmp_path: Path) -> None:

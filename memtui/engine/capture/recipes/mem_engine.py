@@ -351,7 +351,7 @@ def run(request: CaptureRequest, context: CaptureContext) -> CaptureTrace:
         shown = without_secrets("\n".join(_blocks(message.content)))[0]
         text = CaptureText(shown, message.role, "dropped", message=number)
         if message.role != "user":
-            texts.append(replace(text, gate="role", reason="only what the user says is looked at"))
+            texts.append(replace(text, gate="role", reason="only user messages are captured"))
             continue
         if number not in scanned:
             texts.append(replace(text, gate="not scanned", limit=float(settings["maxScannedUserMessages"])))

@@ -115,7 +115,7 @@ def run(request: CaptureRequest, context: CaptureContext) -> CaptureTrace:
         shown = without_secrets(raw)[0]
         base = CaptureText(shown, message.role, "dropped", message=number)
         if message.role != "user":
-            texts.append(replace(base, gate="role", reason="only what the user says is looked at"))
+            texts.append(replace(base, gate="role", reason="only user messages are captured"))
             continue
         gate, value, limit = capture_gate(raw, longest)
         if gate:

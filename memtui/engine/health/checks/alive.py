@@ -76,7 +76,7 @@ _PARTS = (
     ("embedding", "embedding alive", "no text becomes a vector: nothing is found or stored"),
     ("index", "index in order", "search misses what is stored"),
     ("workspace", "workspace in place", "the agent reads and writes elsewhere than before"),
-    ("dreaming", "dreaming works", "nothing is promoted by itself"),
+    ("dreaming", "dreaming works", "nothing is promoted automatically"),
 )
 
 CHECKS = tuple(

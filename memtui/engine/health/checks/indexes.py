@@ -132,22 +132,22 @@ def _dishonest(patient: Patient) -> Seen | None:
     )
 
 
-_MAKE = "make the full-text index anew, in the format that the agent reads"
+_MAKE = "rebuild the full-text index in the format that the agent reads"
 
 CHECKS = (
     Check(
         "D5", "full-text index", "facts", "S2", "wrong",
-        "recall by words fails, and a slower search for parts of words stands in", _MAKE, _missing,
+        "keyword search fails, and a slower substring search replaces it", _MAKE, _missing,
         back="drop the index", price="seconds",
     ),
     Check(
         "D6", "format of the full-text index", "facts", "S2", "wrong",
-        "recall by words falls back, and the index goes with the agent's next write", _MAKE, _too_new,
+        "keyword search falls back, and the agent's next write drops the index", _MAKE, _too_new,
         reversible=None, price="seconds",
     ),
     Check(
         "D7", "full-text index after a restore", "facts", "S2", "wrong",
-        "recall by words fails since then", _MAKE, _lost_by_restore, back="drop the index", price="seconds",
+        "keyword search fails since then", _MAKE, _lost_by_restore, back="drop the index", price="seconds",
     ),
     Check(
         "D8", "positions in the full-text index", "facts", "S4", "wrong",
@@ -156,7 +156,7 @@ CHECKS = (
     ),
     Check(
         "D9", "kind of the index on the text", "facts", "S2", "wrong",
-        "recall by words fails", "drop it, then make a full-text index", _wrong_kind,
+        "keyword search fails", "drop it, then make a full-text index", _wrong_kind,
         back="make the dropped index again", price="seconds",
     ),
     Check(

@@ -99,7 +99,7 @@ def _weight(stands: bool) -> dict[str, Any]:
     return {
         "severity": "S4",
         "perhaps": True,
-        "remedy": "unusual, perhaps for their texts alone: look at them before embedding them again",
+        "remedy": "unusual, perhaps only because of their texts: read them before you embed them again",
     }
 
 

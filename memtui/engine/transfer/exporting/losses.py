@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from memtui.engine.transfer.exporting.request import ExportFormat, ExportRequest, Header, RowWindow
 
 
-VECTORS = "left out: embedded anew when it is imported"
+VECTORS = "left out: re-embedded when it is imported"
 
 MASKED = "secrets in it masked: what stood there is not in the file"
 

@@ -107,7 +107,7 @@ def take_embedding(
         if float(cosines.min()) < ALIKE:
             cache.remove()
             raise MemtuiError(
-                f"A vector of the parts and one made anew of the same text differ (cosine {cosines.min():.3f}).",
+                f"A vector of the parts and a new one of the same text differ (cosine {cosines.min():.3f}).",
                 fix="They are of another model: plan it again. Nothing was imported.",
             )
     return taken

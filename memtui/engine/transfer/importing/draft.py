@@ -313,6 +313,6 @@ def detect_all(request: ImportRequest) -> list[Detected]:
     if len(names) > 1:
         listed = ", ".join(f"{each.path.name}: {each.format.name}" for each in found)
         raise MemtuiError(
-            f"The sources are of different forms ({listed}).", fix="Import each form by itself."
+            f"The sources are of different forms ({listed}).", fix="Import each format separately."
         )
     return found

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 Policy = Literal["auto", "keep", "new"]
 """auto: vectors whose model is known to be the store's; keep: all that fit, by the user's word; new: none."""
 
-OTHER_LENGTH = "vectors of another length than the table's: embedded anew"
+OTHER_LENGTH = "vectors of another length than the table's: re-embedded"
 
-OTHER_MODEL = "made by another model than the store's: embedded anew"
+OTHER_MODEL = "made by another model than the store's: re-embedded"
 
-UNKNOWN_MODEL = "nothing says that the store's own model made it: embedded anew"
+UNKNOWN_MODEL = "nothing says that the store's own model made it: re-embedded"
 
-ANEW = "embedded anew, as asked"
+ANEW = "re-embedded, as asked"
 
 _SAMPLE = 32
 
@@ -65,7 +65,7 @@ class VectorChoice:
             return None
         why = self._why_not(record.model, len(vector))
         if not why and not self._own and not vector.any():
-            why = "all zeros, which finds nothing: embedded anew"
+            why = "all zeros, which finds nothing: re-embedded"
         if why:
             record.lost("vector", why)
             return None

@@ -405,6 +405,9 @@ def _rejected(plan: ImportPlan) -> list[dict[str, Any]]:
 
 ACTION = "import"
 
+TYPED = "memtui-add-"
+"""How the folder of a source begins whose memories a person typed."""
+
 
 @dataclass(frozen=True, slots=True)
 class ImportResult:
@@ -418,6 +421,8 @@ class ImportResult:
 
 def title(plan: ImportPlan, added: int, replaced: int) -> str:
     """One line for the journal: how many memories from where."""
+    if plan.sources[0].path.parent.name.startswith(TYPED):
+        return f"{counted(added, 'memory', 'memories')} added"
     names = plan.sources[0].path.name
     more = f" and {len(plan.sources) - 1} more" if len(plan.sources) > 1 else ""
     instead = f", {replaced:,} replaced" if replaced else ""

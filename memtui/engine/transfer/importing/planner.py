@@ -358,4 +358,4 @@ def _warn(plan: ImportPlan, shop: ImportPlanner) -> None:
     orders = plan.flags["orders"]
     if orders:
         texts = "text reads" if orders == 1 else "texts read"
-        plan.warnings.append(f"{orders:,} {texts} like orders to an agent: look at them before you agree.")
+        plan.warnings.append(f"{orders:,} {texts} like prompt injection: read them before you agree.")

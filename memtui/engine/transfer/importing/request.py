@@ -30,14 +30,14 @@ GROUPS: tuple[Group, ...] = (
 
 MEANINGS: Mapping[Group, str] = {
     "new": "will be added",
-    "same_id": "there already: same id, same text",
-    "exact": "there already: same text in the same scope",
-    "near": "nearly the same as one that is there",
-    "conflict": "one that is there says otherwise",
-    "short": "too short to mean anything",
-    "noise": "talk about memory, greetings, envelopes",
+    "same_id": "exists: same id, same text",
+    "exact": "exists: same text in the same scope",
+    "near": "near duplicate of an existing memory",
+    "conflict": "conflicts with an existing memory",
+    "short": "too short to be a memory",
+    "noise": "greetings, talk about memory, message headers",
     "secret": "holds a password or a key",
-    "invalid": "no memory can be read from it",
+    "invalid": "not readable as a memory",
 }
 
 Switchable = Literal["exact", "near", "short", "noise", "secret"]

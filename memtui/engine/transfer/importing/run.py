@@ -183,7 +183,7 @@ def tried_out(
     if len(taken) > SMALL:
         raise RefusedError(
             f"{counted(len(taken), 'memory', 'memories')} would come in; up to {SMALL:,} are tried out.",
-            fix="After the import, run your cases: they say what became of the answers.",
+            fix="After the import, run your cases: they show how the answers changed.",
         )
     vectors = plan.vectors
     if vectors is not None:
@@ -197,7 +197,7 @@ def tried_out(
         if not is_offline(shop.embedder) or plan.request.parts:
             raise RefusedError(
                 f"{counted(len(bare), 'text')} would be sent to {shop.embedder.name} for that.",
-                fix="It is done when you import; your cases then say what became of the answers.",
+                fix="It is done when you import; your cases then show how the answers changed.",
             )
         assert shop.store.dims is not None
         made = np.zeros((plan.total, shop.store.dims), dtype=np.float32)
@@ -205,6 +205,16 @@ def tried_out(
             made[:] = vectors
         embed_into(plan, shop, bare, made, None, cancel)
         vectors = made
+    adds, ids, replaced = split(plan)
+    return _as_change_set(engine, plan, adds, vectors, ids, replaced, shop)
+
+
+def made_change_set(
+    engine: Engine, plan: ImportPlan, shop: ImportPlanner, cancel: CancelToken | None = None
+) -> ChangeSet:
+    """What a plan of up to `SMALL` memories writes, to be applied as any change; vectors are made now, of a service
+    too. Raises MemtuiError where they cannot be made."""
+    vectors = _vectors(plan, shop, None, cancel)
     adds, ids, replaced = split(plan)
     return _as_change_set(engine, plan, adds, vectors, ids, replaced, shop)
 

@@ -18,7 +18,7 @@ ENTITIES, RELATIONS, OBSERVATIONS = "entities", "relations", "observations"
 
 _ENTITY = frozenset(("type", "name", "entityType", OBSERVATIONS))
 
-_NAMED = "the name of what it is about stands before it"
+_NAMED = "its subject's name stands before the text"
 
 
 def read_lines(path: Path, options: ReadOptions) -> Iterator[Read]:

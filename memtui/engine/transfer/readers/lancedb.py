@@ -134,7 +134,7 @@ def detects(head: Head) -> Sighting:
     from memtui.engine.store.open import open_store
 
     store = open_store(head.path)
-    vectors = f"vectors of {store.dims} numbers" if store.dims else "no vectors"
+    vectors = f"vectors of {store.dims} dimensions" if store.dims else "no vectors"
     return Sighting(
         (
             f"a table with the columns of {store.dialect.title}",

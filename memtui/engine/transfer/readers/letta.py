@@ -194,7 +194,7 @@ def _passage(item: Value, scope: str | None, options: ReadOptions) -> Record | R
         if row.get(key) is not None:
             record.rest[key] = row[key]
     if row.get("embedding") is not None:
-        record.lost("vector", "padded with zeros by Letta: never reused, embedded anew")
+        record.lost("vector", "padded with zeros by Letta: never reused, re-embedded")
     if row.get("organization_id") is not None:
         record.lost("organization_id", "has no place here")
     record.rest |= others(row, _PASSAGE)

@@ -67,7 +67,7 @@ def _record(item: Value, options: ReadOptions) -> Record | Rejected:
     if label := word(row.get("importance_label")):
         record.rest["importance_label"] = label
     if (record.trust or "").endswith("_noembed"):
-        record.lost("vector", "embedding it failed there: embedded anew")
+        record.lost("vector", "embedding it failed there: re-embedded")
     else:
         put_vector(record, row.get("vector"))
     record.masked = is_masked(record.text)

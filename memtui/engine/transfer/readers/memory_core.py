@@ -99,7 +99,7 @@ def opened(path: Path) -> Iterator[sqlite3.Connection]:
     except (OSError, sqlite3.Error) as error:
         raise MemtuiError(
             f"{path} cannot be opened: {str(error).lower()}.",
-            fix="Check the path and the rights of the file.",
+            fix="Check the path and the permissions of the file.",
         ) from error
     with held:
         connection.row_factory = sqlite3.Row
@@ -146,7 +146,8 @@ def _damaged(path: Path, error: sqlite3.Error, before: tuple[int, int] | None) -
         return _changed(path)
     if getattr(error, "sqlite_errorcode", _DAMAGE[0]) & 255 not in _DAMAGE:  # rights, a full disk, a time-out
         return MemtuiError(
-            f"{path} cannot be read: {str(error).lower()}.", fix="Check the rights and the disk of the file."
+            f"{path} cannot be read: {str(error).lower()}.",
+            fix="Check the permissions and the disk of the file.",
         )
     return DamagedStoreError(
         f"{path} is damaged: {error}.", fix="Have the agent rebuild its index; its notes are the source."

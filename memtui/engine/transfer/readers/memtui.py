@@ -73,12 +73,12 @@ def put_packed(record: Record, packed: str) -> None:
     try:
         vector = unpack(packed)
     except ValueError:
-        record.lost("vector", "not base64 of float32 numbers: embedded anew")
+        record.lost("vector", "not base64 of float32 numbers: re-embedded")
         return
     if vector.size and bool(np.isfinite(vector).all()):
         record.vector = vector
     else:
-        record.lost("vector", "a number in it is not finite or too large: embedded anew")
+        record.lost("vector", "a number in it is not finite or too large: re-embedded")
 
 
 def read_parquet(path: Path, options: ReadOptions) -> Iterator[Read]:

@@ -88,7 +88,7 @@ def exported(note: NoteFile, options: ReadOptions) -> Record | Rejected:
     if isinstance(head.get("metadata"), str):
         record.metadata = str(head["metadata"])
     elif head.get("source") == "memtui":
-        record.lost("metadata", "none in the source: made anew from the text")
+        record.lost("metadata", "none in the source: derived from the text")
     elif head.get("source") == "memory-lancedb-pro":
         record.lost("metadata", "not in the note: tier, counters, summaries and validity are lost")
     for said in (nul, odd):

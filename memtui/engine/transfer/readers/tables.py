@@ -183,7 +183,7 @@ def _put_ours(record: Record, row: Mapping[str, Any]) -> None:
     record.text = as_it_was(record.text)
     record.dialect, record.foreign_id, record.metadata = "pro", None, row["metadata"] or None
     if record.metadata is None:
-        record.lost("metadata", "none in the source: made anew from the text")
+        record.lost("metadata", "none in the source: derived from the text")
     record.rest.clear()
     if row.get(VECTOR):
         put_packed(record, row[VECTOR])

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 SAMPLE = 64
 
 ALIKE = 0.999
-"""Cosine of a stored vector and one made anew of the same text by the same model; services round a little."""
+"""Cosine of a stored vector and a new one of the same text by the same model; services round a little."""
 
 _VERIFY_WINDOW = 4_096
 
@@ -68,7 +68,7 @@ def verified(
     lowest = min(cosines, default=1.0)
     if lowest < ALIKE:
         raise MemtuiError(
-            f"A vector of the new table and one made anew of the same text differ (cosine {lowest:.3f}).",
+            f"A vector of the new table and a new one of the same text differ (cosine {lowest:.3f}).",
             fix="The service does not answer the same twice; choose another model. Nothing was changed.",
         )
     itself = 0
@@ -282,7 +282,7 @@ def reembed(
     dims = _vector_length(store, embedder)
     if there := Origin.read(destination):
         if there != Origin.of(store, embedder.name):
-            why = "the store as it was before" if there.model == embedder.name else there.model
+            why = "the store before the change" if there.model == embedder.name else there.model
             raise RefusedError(
                 f"{destination} holds a table of {why}.", fix="Remove that folder, or name another one."
             )

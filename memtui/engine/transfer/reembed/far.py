@@ -79,7 +79,7 @@ def _state(there: ObjectFolder, address: str, origin: Origin) -> str:
     if known is not None or TABLE in there.tables():
         what = "memories" if known is None else known.model
         if known is not None and known.model == origin.model:
-            what = "the store as it was before"
+            what = "the store before the change"
         raise RefusedError(f"{address} holds a table of {what}.", fix="Remove it, or name another address.")
     return ""
 

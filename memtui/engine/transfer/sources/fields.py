@@ -106,18 +106,18 @@ def _numbers(value: Any) -> NDArray[np.float32] | str:
     import numpy as np
 
     if not isinstance(value, list) or any(isinstance(item, str | bool) for item in value):
-        return "not a list of numbers: embedded anew"
+        return "not a list of numbers: re-embedded"
     try:
         with np.errstate(over="ignore"):
             vector = np.asarray(value, dtype=np.float32)
     except (ValueError, TypeError, OverflowError):
-        return "not a list of numbers: embedded anew"
+        return "not a list of numbers: re-embedded"
     if vector.ndim != 1:
-        return "not a list of numbers: embedded anew"
+        return "not a list of numbers: re-embedded"
     if not np.isfinite(vector).all():
-        return "a number in it is not finite or too large: embedded anew"
+        return "a number in it is not finite or too large: re-embedded"
     if not vector.any():
-        return "all zeros, which finds nothing: embedded anew"
+        return "all zeros, which finds nothing: re-embedded"
     return vector
 
 

@@ -126,7 +126,7 @@ def count_row_losses(memory: Memory, row: dict[str, Any], header: Header, ledger
             ledger.count(name, NO_PLACE, 1, memory.id)
     if header.store.dialect.columns.metadata:
         ledger.count(
-            "metadata", "tier, counters, summaries, validity, links: made anew from the text", 1, memory.id
+            "metadata", "tier, counters, summaries, validity, links: derived from the text", 1, memory.id
         )
     for name in OWN_ONLY:
         if row.get(name) is not None:

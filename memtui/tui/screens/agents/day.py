@@ -129,5 +129,5 @@ def _tools(calls: Sequence[Call], width: int, height: int, glyphs: Glyphs) -> li
 def _tool(call: Call) -> str:
     """The tool's name, or what a host's event did."""
     if call.outcome in ("injected", "stored"):
-        return f"{call.outcome} by itself" if not call.asked else call.outcome
+        return f"{call.outcome} automatically" if not call.asked else call.outcome
     return one_line(what_of(call)).removeprefix("memory_")

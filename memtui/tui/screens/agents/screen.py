@@ -35,7 +35,7 @@ from memtui.tui.session import Session
 from memtui.tui.widgets.layout_container import LayoutContainer
 from memtui.tui.widgets.panel import Panel
 from memtui.tui.widgets.row_list import Build, BuiltRows, Row, RowList
-from memtui.tui.widgets.state_panel import State, StatePanel
+from memtui.tui.widgets.state_panel import Choice, State, StatePanel
 from memtui.tui.widgets.view_rows import Look, painted
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ POLL_S = 1.0
 
 _TITLES: dict[View, tuple[str, str, str]] = {
     "live": ("Live", "Connected", "Call"),
-    "rights": ("Permissions", "What they did", "Permissions"),
+    "rights": ("Clients", "Activity", "Permissions"),
     "documents": ("Scopes", "Documents", "Working set"),
     "to-dos": ("To-dos", "Guardrails", "To-do"),
 }
@@ -371,7 +371,7 @@ class AgentsScreen(BaseScreen):
         if row is not None:
             self._change(
                 lambda engine: reading.register_of(engine).pause(row.name, not row.paused),
-                f"{row.name} is {'let in again' if row.paused else 'paused: its calls are refused'}",
+                f"{row.name} is {'active again' if row.paused else 'paused: its calls are refused'}",
             )
 
     def action_remove(self) -> None:
@@ -379,31 +379,35 @@ class AgentsScreen(BaseScreen):
         name = self._client()
         row = next((each for each in self.state.clients if each.name == name), None)
         if row is None or row.client is None or not row.client.token_hash:
-            self.flash("it has no token to revoke: {agents.follow} in rights pauses it", "note")
+            self.flash("it has no token to revoke: {agents.follow} in permissions pauses it", "note")
             return
 
         def answered(yes: str | None) -> None:
             if yes == "revoke":
                 self._change(
                     lambda engine: reading.register_of(engine).revoke(row.name),
-                    f"{row.name} is revoked: its token opens nothing any more",
+                    f"{row.name} is revoked: its token no longer works",
                 )
 
-        keep = Option("keep", "leave it in", "nothing changes")
-        revoke = Option(
-            "revoke", f"revoke {row.name}", "its token opens nothing any more; what it wrote stays"
-        )
+        keep = Option("keep", "keep it", "nothing changes")
+        revoke = Option("revoke", f"revoke {row.name}", "its token stops working; what it wrote stays")
         self.app.push_screen(ChooseOne(f"Revoke {row.name}?", (keep, revoke)), answered)
 
+    def action_add(self) -> None:
+        """Ask for the name of a new client, beside the permissions of all."""
+        if self.state.view != "rights":
+            self._show("rights")
+        hint = "Its name. Its token is shown once; it acts for the agent of the same name."
+        self.app.push_screen(TextPrompt("Add client", hint), self._let_in)
+
     def action_edit(self) -> None:
-        """Other rights for the client under the cursor, as a plan; or a name to let in."""
+        """Other permissions for the client under the cursor, as a plan; or a name to let in."""
         if self.state.client == view.ADD or self.state.who is None:
-            hint = "Its name. Its token is shown once; it acts for the agent of its name."
-            self.app.push_screen(TextPrompt("Add client", hint), self._let_in)
+            self.action_add()
             return
         row = self.state.who
         if row.client is None or not row.client.token_hash:
-            self.flash("it has no token: its rights are the options that it was started with", "note")
+            self.flash("it has no token: its start options decide its permissions", "note")
             return
         client = row.client
         now = PlannedRights(client.name, client.agent, client.reads, client.writes, client.rate)
@@ -416,7 +420,7 @@ class AgentsScreen(BaseScreen):
                 self._have(plan=plan)
 
         hint = "reads=own or scopes with commas; writes=own, nothing or a scope; rate=calls a minute, 0 for no limit."
-        self.app.push_screen(TextPrompt(f"Rights of {client.name}", hint, view.plan_line(now)), planned)
+        self.app.push_screen(TextPrompt(f"Permissions of {client.name}", hint, view.plan_line(now)), planned)
 
     def _let_in(self, name: str | None) -> None:
         if name is not None and name.strip():
@@ -430,7 +434,7 @@ class AgentsScreen(BaseScreen):
         plan = self.state.plan
         if plan is not None:
             self._change(
-                lambda engine: reading.apply_rights(engine, plan), f"{plan.name} has these rights now"
+                lambda engine: reading.apply_rights(engine, plan), f"{plan.name} has these permissions now"
             )
 
     def _change(self, work: Callable[[Engine], None], said: str) -> None:
@@ -480,5 +484,8 @@ class AgentsScreen(BaseScreen):
             self.query_one("#list-rows").focus()
 
 
+ADD_CLIENT = Choice("add-client", "add a client", "a name; its token is shown once", key="agents.add")
+
+
 def _nobody() -> State:
-    return State("empty", "no client yet", view.TO_BEGIN)
+    return State("empty", "Clients and their calls will be listed here.", view.TO_BEGIN, (ADD_CLIENT,))

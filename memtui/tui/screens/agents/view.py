@@ -11,7 +11,7 @@ from textual.content import Content
 
 from memtui.engine import counted, duration, mask, one_line
 from memtui.engine.clients import UNANSWERED
-from memtui.engine.hosts import HOSTS, host_config
+from memtui.engine.hosts import HOSTS, TOKEN, host_config, host_config_http
 from memtui.tui.paint.bars import spark
 from memtui.tui.paint.cells import crop, fit, right, tilde
 from memtui.tui.paint.glyphs import Glyphs
@@ -40,6 +40,9 @@ TOOL_CELLS = 15
 WEEK = 6
 """Days back in which the name of the day tells it."""
 
+HTTP_PORT = 8765
+"""The port that the example of a server over HTTP names."""
+
 ADD = "+"
 """The key of the row that lets a client in."""
 
@@ -55,8 +58,12 @@ def clock(ms: int, look: Look) -> str:
 def views(state: AgentsState, width: int, look: Look) -> list[Row]:
     """The place's views, the active one in brackets, and what the feed is narrowed to."""
     counts = {"to-dos": len(state.todos or ()), "documents": documents_of(state)}
-    labels = ((f"{name} {counts[name]}" if counts.get(name) else name, name == state.view) for name in VIEWS)
-    said = "paused" if state.paused else "follows"
+    names = {name: "permissions" if name == "rights" else name for name in VIEWS}
+    labels = (
+        (f"{names[name]} {counts[name]}" if counts.get(name) else names[name], name == state.view)
+        for name in VIEWS
+    )
+    said = "paused" if state.paused else "following"
     far = f"/ {one_line(state.words)}   {said}" if state.words else f"calls on this store   {said}"
     return views_line(labels, far, width)
 
@@ -116,7 +123,7 @@ def result_of(call: Call, glyphs: Glyphs) -> tuple[str, str]:
     if call.outcome == "injected":
         return f"{full(call.chars)} c" if call.chars else "", "$foreground"
     if call.outcome == "silent":
-        return "silent", "$dim"
+        return "no memory", "$dim"
     if call.outcome in ("created", "stored"):
         return f"+{len(call.ids) if call.via == 'hook' else 1}", "$ok"
     if call.outcome in ("updated", "superseded"):
@@ -161,7 +168,10 @@ def feed(state: AgentsState, width: int, look: Look) -> list[Row]:
         return rows
     if state.words:
         return [line(" no call has these words", "$dim")]
-    return [line(" no call yet", "$dim"), *(fact(name, said, width, "$dim") for name, said in TO_BEGIN)]
+    return [
+        line(" calls of agents will appear here", "$dim"),
+        *(fact(name, said, width, "$dim") for name, said in TO_BEGIN),
+    ]
 
 
 def _about(call: Call, state: AgentsState) -> str:
@@ -170,7 +180,7 @@ def _about(call: Call, state: AgentsState) -> str:
         return f"#{call.asked[:6]}"
     memory = state.memories.get(call.ids[0]) if call.ids else None
     if memory is None:
-        return "by the store's own program"
+        return "injected by the plugin"
     more = f", {len(call.ids) - 1} more" if len(call.ids) > 1 else ""
     return f"{one_line(mask(memory.text)[0])}{more}"
 
@@ -214,7 +224,7 @@ def here(state: AgentsState, width: int, look: Look) -> list[Row]:
                 each.name,
             )
         )
-    return rows or [line(" nobody", "$dim")]
+    return rows or [line(" clients are listed here from their first call", "$dim")]
 
 
 def call_rows(state: AgentsState, width: int, look: Look) -> list[Row]:
@@ -225,16 +235,16 @@ def call_rows(state: AgentsState, width: int, look: Look) -> list[Row]:
     given = ", ".join(
         f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in (call.arguments or {}).items()
     )
-    asked = f"{call.tool}, asked #{call.asked}" if call.asked else "by itself, before a prompt"
+    asked = f"{call.tool}, asked #{call.asked}" if call.asked else "automatic injection"
     head = f"{call.tool}({one_line(mask(given)[0])})" if given else asked
-    who = f"agent {call.agent or 'nobody'}" if call.asked else "its prompt is not known"
-    rows = [fact("call", head, width), fact("as", f"{call.client}, {who}", width)]
+    who = f"agent {call.agent or 'not named'}" if call.asked else "prompt not recorded"
+    rows = [fact("tool", head, width), fact("client", f"{call.client}, {who}", width)]
     became, style = result_of(call, look.glyphs)
-    rows.append(fact("became", f"{call.outcome}: {became}" if became else call.outcome, width, style))
+    rows.append(fact("outcome", f"{call.outcome}: {became}" if became else call.outcome, width, style))
     if call.outcome == UNANSWERED:
-        rows.append(fact("so", "under way, or cut off: what it wrote stands in Journal", width, "$stale"))
+        rows.append(fact("note", "under way or cut off; the Journal shows what it wrote", width, "$stale"))
     if call.said:
-        rows.append(fact("said", mask(call.said)[0], width, "$stale"))
+        rows.append(fact("message", mask(call.said)[0], width, "$stale"))
     for at, id in enumerate(call.ids[:20]):
         memory = state.memories.get(id)
         known = id in state.memories
@@ -257,9 +267,7 @@ def call_rows(state: AgentsState, width: int, look: Look) -> list[Row]:
     if call.chars:
         rows.append(fact("sent", f"{full(call.chars)} characters before the prompt", width))
     if not call.asked:
-        rows.append(
-            fact("known", "by the marks that the program leaves in the store: at least these", width, "$dim")
-        )
+        rows.append(fact("evidence", "inferred from store counters; minimum", width, "$dim"))
     elif not call.arguments:
         rows.append(
             fact("words", "not kept: --keep-texts keeps what is asked, secrets masked", width, "$dim")
@@ -273,11 +281,11 @@ def call_rows(state: AgentsState, width: int, look: Look) -> list[Row]:
 def rights(state: AgentsState, width: int, look: Look) -> list[Row]:
     """Every caller with what it reads and writes."""
     room = max(12, (width - 40) // 2)
-    head = f" {'who':<14}{fit('reads', room)}{fit('writes', room)}{'a minute':>9}  rest"
+    head = f" {'client':<14}{fit('reads', room)}{fit('writes', room)}{'per min':>9}  status"
     rows = [line(crop(head, width), "$heading")]
     for each in state.clients:
         reads, writes, rate = told_rights(each)
-        rest = "paused" if each.paused else "in" if each.client is not None else "as it started"
+        rest = "paused" if each.paused else "active" if each.client is not None else "set at start"
         rows.append(
             Row(
                 (
@@ -339,24 +347,36 @@ def edited(state: AgentsState, width: int, look: Look) -> list[Row]:
     if state.token is not None:
         name, token = state.token
         return [
-            line(f" {one_line(name)} is let in; its token, shown once:", "bold $foreground"),
+            line(f" {one_line(name)} was added; its token, shown once:", "bold $foreground"),
             fact("token", token, width, "bold $primary", most=4),
             line(" only its hash is kept: copy it now", "$dim"),
+            line(""),
+            fact("server", f"memtui mcp --rw --http {HTTP_PORT} starts it", width),
+            fact("variable", f"{TOKEN} holds the token where the client runs", width),
+            line(" CLAUDE CODE, .mcp.json", "$heading"),
+            *(
+                line(f" {crop(part, width - 2)}", "$dim")
+                for part in host_config_http("claude", f"http://127.0.0.1:{HTTP_PORT}/mcp", token=True).split(
+                    "\n"
+                )
+            ),
         ]
     row = state.who
     if row is None:
-        return [line(" to add client: its name, then its token is shown once", "$dim")]
+        return [line(" add a client by its name; its token is shown once", "$dim")]
     reads, writes, rate = told_rights(row)
-    rows = [fact("reads", reads, width), fact("writes", writes, width), fact("a minute", rate, width)]
+    rows = [
+        fact("reads", reads, width),
+        fact("writes", writes, width),
+        fact("per minute", rate or "no limit", width),
+    ]
     plan = state.plan
     if plan is not None and plan.name == row.name:
-        rows.append(line(f" {look.glyphs.rule} plan, not written", "bold $stale"))
-        rows.append(fact("becomes", plan_line(plan), width))
+        rows.append(line(f" {look.glyphs.rule} plan (not written)", "bold $stale"))
+        rows.append(fact("new", plan_line(plan), width))
         rows += [fact("", each, width, "$stale") for each in consequences(state, row, plan)]
     elif row.client is None or not row.client.token_hash:
-        rows.append(
-            fact("token", "none: it came over standard input, with the options it was started with", width)
-        )
+        rows.append(fact("token", "none: the client uses standard input; its start options decide", width))
     rows += [
         line(""),
         line(
@@ -382,7 +402,7 @@ def consequences(state: AgentsState, row: ClientRow, plan: PlannedRights) -> lis
         ]
 
     found = told("gains", after - before) + told("loses", before - after)
-    return found or ["nothing that it reads changes"]
+    return found or ["no change in what it can read"]
 
 
 def block_of(row: ClientRow) -> str:
@@ -402,7 +422,7 @@ def clients_of_day(state: AgentsState, width: int, look: Look) -> list[Row]:
         said = f"{counted(act.calls, 'call')}, {full(act.stored)} stored, {full(act.injected)} injected"
         refused = f", {full(act.refused)} refused" if act.refused else ""
         rows.append(fact(one_line(each.name)[: NAME_CELLS - 1], said + refused, width))
-    return rows or [line(" no call yet", "$dim")]
+    return rows or [line(" the activity of clients is listed here", "$dim")]
 
 
 # ------------------------------------------------------------------ documents, to-dos
@@ -462,7 +482,7 @@ def folders(state: AgentsState, width: int, look: Look) -> list[Row]:
         rows.append(fact("", said, width, "$dim"))
     if not rows:
         return [
-            line(" no agent here has Markdown beside its store", "$dim"),
+            line(" Markdown of agents will be listed here", "$dim"),
             line(" memtui docs FOLDER --cold --store S makes it the store's", "$dim"),
         ]
     return rows
@@ -482,7 +502,7 @@ def working_set(state: AgentsState, width: int, look: Look) -> list[Row]:
             line(f" {one_line(made.scope)} has no working set", "$foreground"),
             line(" it is made of preferences, decisions and to-dos, from two of them on", "$dim"),
         ]
-    rows = [line(" as it would go before a prompt; derived, and nothing is written", "$dim")]
+    rows = [line(" preview of the injected block; nothing is written", "$dim")]
     rows += [line(f" {crop(one_line(mask(part)[0]), width - 2)}") for part in made.text.split("\n")]
     if made.cut:
         rows.append(
@@ -522,7 +542,9 @@ def todos(state: AgentsState, width: int, look: Look) -> list[Row]:
                 each.memory.id,
             )
         )
-    return rows or [line(" no to-dos: memories of the category todo, or that begin with one", "$dim")]
+    return rows or [
+        line(" to-dos will be listed here: memories of the category todo, or beginning with TODO", "$dim")
+    ]
 
 
 def todo_rules(state: AgentsState, width: int, look: Look) -> list[Row]:
@@ -530,7 +552,7 @@ def todo_rules(state: AgentsState, width: int, look: Look) -> list[Row]:
     stale = sum(each.stale for each in state.todos or ())
     return [
         fact("fresh", full(len(state.todos or ()) - stale), width),
-        fact("stale", f"{full(stale)}, older than 7 days: no prompt gets them", width),
+        fact("stale", f"{full(stale)}, older than 7 days, not injected", width),
         fact("capture", "1 a turn; the same words within 24 hours are one", width, "$dim"),
     ]
 
@@ -540,12 +562,12 @@ def todo(state: AgentsState, width: int, look: Look) -> list[Row]:
     each = state.listed
     if each is None:
         return [line(" no to-do under the cursor", "$dim")]
-    said = "goes into no prompt: older than 7 days" if each.stale else "may go into a prompt"
+    said = "not injected: older than 7 days" if each.stale else "may be injected"
     return [
         fact("text", mask(each.memory.text)[0], width, most=8),
         fact("scope", each.memory.scope or "none", width),
         fact("since", ago(each.memory.timestamp_ms, look.now_ms), width),
-        fact("so", said, width, "$stale" if each.stale else "$foreground"),
+        fact("status", said, width, "$stale" if each.stale else "$foreground"),
     ]
 
 

@@ -30,7 +30,7 @@ def sessions(state: AuditState, width: int, look: Look) -> list[Row]:
     found = state.economy
     if found is None or room < LEAST_BELOW:
         return rows
-    head = f"{full(sum(found.by_day))} in {counted(len(found.by_day), 'day')}, at least"
+    head = f"{full(sum(found.by_day))} in {counted(len(found.by_day), 'day')}, minimum"
     below = [_head("INJECTED A DAY", head, width)]
     below += _days(found.by_day, width, look)[-(room - 4) :]
     said = f"{full(found.turns)}, {full(found.silent)} silent, {full(found.unknown)} not recorded"

@@ -23,7 +23,7 @@ _LABELS = (
     ("delete", "delete it", "d"),
     ("mask", "mask its secrets", "m"),
     ("replace", "replace words", "r"),
-    ("text", "write it anew", "t"),
+    ("text", "rewrite it", "t"),
     ("by", "let another take its place", "b"),
     ("scope", "move it", "s"),
 )

@@ -67,7 +67,7 @@ def channels(state: AuditState, width: int, look: Look) -> list[Row]:
     rows = []
     for channel, looked in state.leaks.looked.items():
         found = sum(each.channel == channel for each in state.leaks.leaks)
-        seen = "could not look" if looked is None else f"{full(looked)} looked at"
+        seen = "not checked" if looked is None else f"{full(looked)} checked"
         rows.append(
             Row(
                 (
@@ -147,7 +147,7 @@ def reach(state: AuditState, width: int, look: Look) -> list[Row]:
     if found is None:
         said = (
             "How far one memory went. It is chosen by enter on a line of a turn, on a leak by its own key, and in "
-            "Browse by the command: who got it."
+            "Browse by the command: used by."
         )
         return [line(f" {each}", "$dim") for each in wrapped(said, width)]
 
@@ -214,7 +214,7 @@ def reached_turns(state: AuditState, width: int, look: Look) -> list[Row]:
     """The turns that got it."""
     found = state.reach
     if found is None:
-        return [line(f" {each}", "$dim") for each in wrapped("the turns whose prompt held it", width)]
+        return [line(f" {each}", "$dim") for each in wrapped("the turns that injected it", width)]
     rows = [
         Row(
             (
@@ -232,7 +232,7 @@ def reached_turns(state: AuditState, width: int, look: Look) -> list[Row]:
     ]
     if found.events:
         rows.append(line(f" {len(found.events)} more, known from the store only (minimum)", "$dim"))
-    return rows or [line(" no turn is known to have got it", "$dim")]
+    return rows or [line(" no turn is known that injected this memory", "$dim")]
 
 
 def change(state: AuditState, width: int, look: Look) -> list[Row]:
@@ -310,7 +310,7 @@ def costs(state: AuditState, width: int, look: Look) -> list[Row]:
     found = state.economy
     if found is None:
         return [line(" reading what injections cost", "$dim")]
-    counted_days = f"{full(sum(found.by_day))} in {counted(len(found.by_day), 'day')}, at least"
+    counted_days = f"{full(sum(found.by_day))} in {counted(len(found.by_day), 'day')}, minimum"
     most = max(found.by_day, default=0)
     rows = [
         fact("injections", counted_days, width),
@@ -345,7 +345,7 @@ def live_counts(state: AuditState, width: int, look: Look) -> list[Row]:
     """What happened so far."""
     kinds = [each.kind for each in state.live]
     return [fact(kind, full(kinds.count(kind)), width) for kind in ("stored", "changed", "injected")] + [
-        fact("history", f"{counted(state.injections, 'injection')} known of before, at least", width)
+        fact("history", f"minimum {counted(state.injections, 'injection')} before", width)
     ]
 
 

@@ -32,7 +32,7 @@ MOST_TURNS = 40
 def matrix(state: AuditState, width: int, look: Look) -> list[Row]:
     """Agents down, scopes across, counts in cells: the neighbourhood of the cursor where not all fit."""
     if state.rights is None:
-        return [line(" reading the rights", "$dim")]
+        return [line(" reading the permissions", "$dim")]
     found = state.rights.matrix
     if not found.cells:
         return [line(f" {each.sentence}", "bold $danger") for each in found.findings] or [
@@ -142,7 +142,7 @@ def cell(state: AuditState, width: int, look: Look) -> list[Row]:
     can = "reads it" if found.read else "does not read it"
     rows = [
         line(f" {one_line(found.agent)}, {scope_words(scope)}", "bold $foreground"),
-        fact("rights", f"{can}, {'may write' if found.write else 'may not write'}", width),
+        fact("permissions", f"{can}, {'may write' if found.write else 'may not write'}", width),
         fact("why", f"{found.reason}: {REASONS[found.reason]}", width),
     ]
     from memtui.engine.configuration import rule_place
@@ -182,7 +182,7 @@ def _did_get(got: GotIndex, agent: str, scope: str | None, width: int, look: Loo
         return [fact("did get", "no turn is known; what was not recorded is not here", width)]
     turns = Counter((each.time_ms, each.session, each.n, each.name, each.evidence) for each in found)
     rows = [
-        fact("did get", f"{counted(len(found), 'line')} in {counted(len(turns), 'turn')}, at least", width)
+        fact("did get", f"{counted(len(found), 'line')} in {counted(len(turns), 'turn')}, minimum", width)
     ]
     for (time_ms, session, n, name, evidence), lines in sorted(turns.items(), reverse=True)[:MOST_TURNS]:
         more = f", {counted(lines, 'line')}" if lines > 1 else ""
@@ -222,4 +222,4 @@ def findings(state: AuditState, width: int, look: Look) -> list[Row]:
                 f"f{at}",
             )
         )
-    return rows or [line(" nothing odd in the rights", "$dim")]
+    return rows or [line(" no problem in the permissions", "$dim")]

@@ -28,7 +28,7 @@ EVIDENCE = {
     "transcript": ("▤", "transcript"),
     "trajectory": ("▤", "trajectory"),
     "sqlite": ("▤", "sqlite"),
-    "store": ("≣", "the store, at least"),
+    "store": ("≣", "store counters, minimum"),
     "none": ("–", "not recorded"),
 }
 
@@ -82,7 +82,7 @@ def _where(state: AuditState) -> str:
     if state.view == "access" and state.rights is not None:
         return state.rights.source.rpartition("/")[2] or "no configuration: the defaults"
     if state.view == "leaks" and state.leaks is not None:
-        return f"{counted(state.leaks.turns, 'turn')} looked at"
+        return f"{counted(state.leaks.turns, 'turn')} checked"
     if state.view == "live":
         how = "paused" if state.paused else "follows the store"
         return f"only {one_line(state.words)}   {how}" if state.words else how
@@ -201,7 +201,7 @@ def turn(state: AuditState, width: int, look: Look) -> list[Row]:
         rows += [line(""), line(" nothing was injected", "$foreground")]
     else:
         far = "since then   today" if asked else "since then"
-        title = "INJECTED BLOCK" if chosen.turn.block else "INJECTED, AT LEAST"
+        title = "INJECTED BLOCK" if chosen.turn.block else "INJECTED (MINIMUM)"
         rows += [line(""), line(f" {title}{right(far, width - len(title) - 2)}", "bold $heading")]
         for at, memory in enumerate(chosen.memories):
             rows.append(_memory(at, memory, state, width, look, asked))
@@ -382,10 +382,10 @@ def counts(state: AuditState) -> tuple[str, str, str]:
 def no_sessions(injections: int) -> State:
     """What stands in the place of the sessions where there are none."""
     told = (
-        f"Known from the store only: {counted(injections, 'injection')} (at least)."
+        f"Known from the store only: minimum {counted(injections, 'injection')}."
         if injections
         else "The store shows no injection either: not recorded."
     )
-    facts = (("looked at", "the sessions of every agent of this environment"), ("so", told))
+    facts = (("searched", "the sessions of every agent of this environment"), ("store", told))
     access = Choice("access", "see who may read what", "{audit.next-view} goes to the next view")
-    return State("empty", "no session files here", facts, (access,))
+    return State("empty", "Sessions of agents will be listed here.", facts, (access,))

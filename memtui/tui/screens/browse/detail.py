@@ -166,7 +166,7 @@ class MemoryDetail(Widget, can_focus=True):
 
     def _build(self) -> None:
         """The lines of the memory at the present width; the last column is the scroll bar's."""
-        width = self.content_size.width - 1
+        width, height = self.content_size.width - 1, self.content_size.height
         if width <= 0:
             return
         app = host(self)
@@ -175,6 +175,7 @@ class MemoryDetail(Widget, can_focus=True):
             self._story,
             id(self._got),
             width,
+            height,
             self._sought,
             self.folded,
             self.revealed,
@@ -188,7 +189,8 @@ class MemoryDetail(Widget, can_focus=True):
         if self.memory is None:
             self.lines = [Content.styled("no memory under the cursor", "$dim")]
         else:
-            self.lines = detail_lines(
+            lines_of = partial(
+                detail_lines,
                 self.memory,
                 width,
                 now_ms=app.now_ms(),
@@ -198,11 +200,13 @@ class MemoryDetail(Widget, can_focus=True):
                 got=self._got.of(self.memory) if self._got is not None else None,
                 keys=app.keys.by_id,
                 sought=self._sought,
-                folded=self.folded,
                 life=self._life if self._life is not None and self._life.id == self.memory.id else None,
                 cases=self._cases if self._cases_of == self.memory.id else (),
                 revealed=self.revealed,
             )
+            self.lines = lines_of(folded=self.folded)
+            if self.folded and len(self.lines) < height:  # empty rows are better used by what is folded
+                self.lines = lines_of()
         self._strips.clear()
         self.top = min(self.top, self._last_top)
         self.refresh()

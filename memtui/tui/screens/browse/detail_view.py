@@ -392,9 +392,7 @@ def _decay(
         said = _CROSSES.get(each.kind, each.kind).format(to=each.to)
         yield from _row(date(each.at_ms, zone)[:10], said, width, "$stale")
     if not life.crossings and life.horizon_days:
-        yield from _row(
-            "ahead", f"crosses no line in {counted(round(life.horizon_days), 'day')}", width, "$dim"
-        )
+        yield from _row("next", f"no change in {counted(round(life.horizon_days), 'day')}", width, "$dim")
 
 
 def _depends(cases: Sequence[tuple[str, bool]], width: int, glyphs: Glyphs) -> Iterator[Content]:
@@ -420,7 +418,7 @@ def _got(
     if not got.turns:
         yield from _row("turns", "not recorded", width, "$dim")
     else:
-        yield from _row("turns", f"{full(len(got.turns))}, at least", width)
+        yield from _row("turns", f"minimum {full(len(got.turns))}", width)
         last = got.last_seen
         seen = (
             f"by {one_line(last.agent)}, {ago(last.time_ms, now_ms)}" if last is not None else "not recorded"
@@ -435,11 +433,11 @@ def _got(
         )
     if got.captured_in:
         said = f"{one_line(got.captured_by)}, session {one_line(got.captured_in)[:8]}"
-        yield from _row("captured", said, width)
+        yield from _row("session", said, width)
     elif memory.source_session:
-        yield from _row("captured", "in a session whose files are not here", width, "$dim")
+        yield from _row("session", "files are not here", width, "$dim")
     else:
-        yield from _row("captured", "from no session that is recorded", width, "$dim")
+        yield from _row("session", "not recorded", width, "$dim")
 
 
 def _story(
@@ -521,7 +519,7 @@ def _metadata(memory: Memory, width: int, zone: tzinfo | None) -> Iterator[Conte
         same = len(shown) > 24 and " ".join(shown.split()) == text
         yield from _field(one_line(key) or '""', "(the text above)" if same else shown, width, dim=same)
     if above:
-        said = f"and {counted(len(above), 'field')} told above: {', '.join(one_line(key) for key in above)}"
+        said = f"{counted(len(above), 'field')} shown above: {', '.join(one_line(key) for key in above)}"
         yield from _wrapped(said, width, "$dim")
 
 

@@ -81,6 +81,22 @@ def draft_of(memory: Memory, fields: Sequence[Field], *, versioned: bool) -> Edi
     return EditedMemory(memory.id, shown, own, versioned=versioned, cleaned=text != memory.raw_text)
 
 
+NEW = "new"
+"""In place of the id of a memory that is not there yet."""
+
+USUAL = {"scope": "global", "category": "fact", "importance": "0.7"}
+"""What a new memory has, unless a person says otherwise."""
+
+
+def new_draft(fields: Sequence[Field], scope: str) -> EditedMemory:
+    """The draft of a memory that is to be added, in `scope`; empty: in the usual one."""
+    shown = tuple(each for each in fields if each.name in USUAL)
+    own = {each.name: USUAL[each.name] for each in shown} | {"text": ""}
+    if scope and "scope" in own:
+        own["scope"] = scope
+    return EditedMemory(NEW, shown, own)
+
+
 def put(draft: EditedMemory, name: str, value: str, now_ms: int) -> EditedMemory:
     """The draft with a new value; a value that makes no sense is refused with the reason in `trouble`."""
     if value == draft.own[name]:
@@ -194,6 +210,8 @@ class EditForm(QuickModal[EditedMemory | None]):
     """
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-normal")]  # noqa: RUF012
     BINDINGS = bindings("edit")
+    HEADING = "Edit"
+    UNCHANGED = "Nothing differs from what is stored yet."
 
     def __init__(
         self,
@@ -211,7 +229,7 @@ class EditForm(QuickModal[EditedMemory | None]):
         self._scopes, self._embedder, self._title = tuple(scopes), embedder, title
 
     def compose(self) -> ComposeResult:
-        with Panel(title="Edit"):
+        with Panel(title=self.HEADING):
             yield DraftText(self.draft.value("text"))
             yield EditNotes()
             yield KnobRows(self._rows)
@@ -362,11 +380,16 @@ class EditForm(QuickModal[EditedMemory | None]):
 
     # leaving
 
+    @property
+    def _ready(self) -> bool:
+        """Whether there is something to preview."""
+        return bool(self.draft.changed)
+
     def action_review(self) -> None:
-        if self.draft.changed:
+        if self._ready:
             self.dismiss(replace(self.draft, trouble="", restored=False))
         else:
-            self.query_one(EditNotes).say("Nothing differs from what is stored yet.")
+            self.query_one(EditNotes).say(self.UNCHANGED)
 
     def action_close(self) -> None:
         if not self.draft.changed:
@@ -382,3 +405,14 @@ class EditForm(QuickModal[EditedMemory | None]):
             Option("drop", "discard", letter="d"),
         ]
         self.app.push_screen(ChooseOne("Unsaved changes", options), answered)
+
+
+class AddForm(EditForm):
+    """The same form for a memory that is to be added."""
+
+    HEADING = "Add memory"
+    UNCHANGED = "Type a text first."
+
+    @property
+    def _ready(self) -> bool:
+        return bool(self.draft.value("text").strip())

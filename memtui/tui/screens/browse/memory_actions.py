@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from memtui.engine import Memory, MemtuiError, changes, clean, one_line
+from memtui.engine import Memory, MemtuiError, changes, clean, one_line, transfer
 from memtui.tui.change_request import ChangeRequests
 from memtui.tui.host import host
 from memtui.tui.paint.cells import crop
-from memtui.tui.screens.browse.edit_form import EditedMemory, draft_of, put
+from memtui.tui.screens.browse.edit_form import EditedMemory, draft_of, new_draft, put
 from memtui.tui.screens.browse.unsaved import UnsavedEdits
 
 if TYPE_CHECKING:
@@ -41,11 +41,55 @@ class Editing:
             self._form(replace(draft, trouble=str(error)), scopes, memory.title)
             return
         if text == before == memory.raw_text:
-            self._staging.say("The text is as it was; nothing was changed.", "note")
+            self._staging.say("The text is the same; nothing was changed.", "note")
         else:
             edited = replace(draft, given={**draft.given, "text": text})
             self._unsaved.keep(edited)
             self._stage(edited, scopes, memory.title)
+
+    def add(self, scope: str, scopes: Sequence[str]) -> None:
+        """The form for a new memory, in `scope` to begin with."""
+        engine = host(self._staging).session.engine
+        if self._staging.able() and engine is not None:
+            self._add(self._unsaved.restored(new_draft(engine.editable, scope)), scopes)
+
+    def _add(
+        self, draft: EditedMemory, scopes: Sequence[str], rules_off: frozenset[str] = frozenset()
+    ) -> None:
+        """Ask for a new memory; `rules_off` were named as the reason against this very text, and hold no more."""
+        from memtui.tui.screens.browse.edit_form import AddForm
+
+        info = host(self._staging).session.info
+        text = draft.value("text")
+
+        def reviewed(typed: EditedMemory | None) -> None:
+            if typed is not None:
+                self._stage_new(typed, scopes, rules_off if typed.value("text") == text else frozenset())
+
+        embedder = info.embedder if info is not None else ""
+        self._staging.app.push_screen(AddForm(draft, scopes, embedder, "", self._unsaved.keep), reviewed)
+
+    def _stage_new(self, draft: EditedMemory, scopes: Sequence[str], rules_off: frozenset[str]) -> None:
+        def again(trouble: str = "", off: frozenset[str] = rules_off) -> None:
+            self._add(replace(draft, trouble=trouble), scopes, off)
+
+        def failed(error: MemtuiError) -> None:
+            rule = getattr(error, "rule", "")
+            again(str(error), rules_off | {rule} if rule in transfer.DISPUTABLE else rules_off)
+
+        def applied(outcome: Outcome) -> None:
+            self._unsaved.drop(draft.id)
+            self._done(outcome)
+
+        fields: dict[str, str | float] = {name: draft.value(name) for name in draft.own}
+        if "importance" in fields:
+            fields["importance"] = float(fields["importance"])
+        self._staging.stage(
+            lambda engine: transfer.plan_memory(engine, fields, rules_off),
+            then=applied,
+            edit=again,
+            failed=failed,
+        )
 
     def _draft(self, memory: Memory) -> EditedMemory | None:
         engine = host(self._staging).session.engine

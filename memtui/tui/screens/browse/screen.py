@@ -68,7 +68,19 @@ from memtui.tui.widgets.state_panel import State, StatePanel
 VIEW = "view"
 """The slot of the call that makes the list."""
 
-_OF_A_STORE = ("sort", "reverse", "filter", "ask", "change", "undo", "redo", "mend", "views", "neighbours")
+_OF_A_STORE = (
+    "sort",
+    "reverse",
+    "filter",
+    "ask",
+    "change",
+    "add",
+    "undo",
+    "redo",
+    "mend",
+    "views",
+    "neighbours",
+)
 
 _PANELS: dict[str, type[Widget]] = {"scopes": ScopePane, "list": MemoryList, "detail": MemoryDetail}
 
@@ -442,6 +454,10 @@ class BrowseScreen(BaseScreen):
             self._amend(memory.id)
         else:
             self._editing.edit(memory, self._known_scopes())
+
+    def action_add(self) -> None:
+        scopes = self.wish.query.scopes
+        self._editing.add((scopes[0] or "") if scopes and len(scopes) == 1 else "", self._known_scopes())
 
     def action_external(self) -> None:
         if (memory := self.memory_here) is None or not memory.id:

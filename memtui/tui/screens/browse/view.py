@@ -50,7 +50,7 @@ def list_headline(state: BrowseState, marks: str, keys: Keymap) -> Content:
     """What there is to know of the list: `marks` in words, what is not done yet, and its name if it has one."""
     if state.view is None:
         return Content()
-    by_words = "by words, not by meaning" if state.view.note else ""  # the flash line says why
+    by_words = "keyword search, not by meaning" if state.view.note else ""  # the flash line says why
     pending = state.reading if state.view.partly else state.view.pending
     notes = (Content.styled(one_line(keys.words(note)), "$stale") for note in (pending, by_words))
     saved = f"view {crop(state.saved, 18)}" if state.saved else ""
@@ -79,7 +79,7 @@ def nothing_matches(answer: ListAnswer) -> State:
     """An empty list, and the ways out that would show something."""
     query = answer.view.query
     if not answer.view.table_total:
-        return State("empty", "this store holds no memories yet", choices=FILLING)
+        return State("empty", "Memories will be listed here.", choices=FILLING)
     asked = [("filter", query.filter)] if query.filter else []
     if query.scopes is not None:
         asked.append(("scopes", scopes_phrase(query.scopes)))

@@ -100,9 +100,9 @@ def otherwise(state: CaptureState, width: int, glyphs: Glyphs) -> list[Row]:
     rows += [
         Row((Content.assemble(" ", *_tried(state, each, now, width, glyphs)),)) for each in state.otherwise
     ]
-    note = "replayed with the answers that were given: no model is asked"
+    note = "replayed with recorded answers; no model is called"
     if state.unknown:
-        note = f"so set, a model would be asked {counted(state.unknown, 'more question')}: not known"
+        note = f"not known: these settings need {counted(state.unknown, 'more model call')}"
     rows += [Row((Content(),)), Row((Content.styled(f" {crop(note, width - 2, glyphs.ellipsis)}", "$dim"),))]
     return rows
 
@@ -117,8 +117,8 @@ def words_of(setting: str, value: Any) -> str:
     """What a setting means, in a few words."""
     named = {
         "captureAssistant": "agent texts too",
-        "keepUnsure": "said with a maybe, too",
-        "minMessages": f"from {counted(value, 'text')} on",
+        "keepUnsure": "uncertain wording, too",
+        "minMessages": f"minimum {counted(value, 'text')}",
     }
     return named.get(setting, f"{setting}: {value}")
 
@@ -129,10 +129,10 @@ def _as_it_is(state: CaptureState, width: int, glyphs: Glyphs) -> Row:
     if effect is None:
         said = "trying the questions asked here" if state.funnel and state.funnel.rows else ""
     elif not effect.asked:
-        said = "no question was asked here yet"
+        said = "no question was asked yet"
     else:
         said = f"{counted(effect.asked, 'question')}: {_answers(effect)} memories"
-    name, room = "so set" if state.turned else "as it is", _name_room(width)
+    name, room = "changed" if state.turned else "current", _name_room(width)
     said = crop(said, width - room - 5, glyphs.ellipsis)
     return Row((Content.assemble(" ", (fit(name, room), "bold"), "  ", said),))
 
@@ -153,7 +153,7 @@ def _tried(
 ) -> list[str | tuple[str, str]]:
     told: tuple[str, str]
     if each.rows is None:
-        told = ("not known: a model would have to be asked", "$dim")
+        told = ("not known: needs a model call", "$dim")
     else:
         copies = f"   {counted(each.copies, 'copy', 'copies')}" if each.copies else ""
         effect = state.answers.get(each.setting)
@@ -186,6 +186,6 @@ def by_day(state: CaptureState, width: int, glyphs: Glyphs) -> list[Row]:
                 )
             )
         )  # fmt: skip
-    note = "rows that a capture made; candidates that the plugin's admission kept out"
+    note = "captured rows; candidates rejected by the plugin's admission"
     rows += [Row((Content(),)), Row((Content.styled(f" {crop(note, width - 2, glyphs.ellipsis)}", "$dim"),))]
     return rows

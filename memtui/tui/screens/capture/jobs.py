@@ -34,28 +34,28 @@ class Job:
 JOBS = (
     Job(
         "compaction",
-        "old memories that say nearly the same become one",
-        (("reads", "memories, by the likeness of their vectors"), ("asks", "no model")),
+        "merges near duplicates",
+        (("reads", "memories, by the similarity of their vectors"), ("model", "none")),
     ),
     Job(
         "dreaming",
-        "copies are archived, tiers moved, what is used is made to last",
-        (("reads", "copies, tiers, how often each was used"), ("asks", "no model")),
+        "archives duplicates, moves tiers, strengthens what is used",
+        (("reads", "duplicates, tiers, use counts"), ("model", "none")),
     ),
     Job(
         "reflection",
-        "a model looks back on the conversation that is chosen",
+        "a model draws lessons from the chosen conversation",
         (
-            ("reads", "the conversation under the cursor of Conversations"),
-            ("asks", "the model that is named"),
+            ("reads", "the conversation chosen in Conversations"),
+            ("model", "the one you name"),
         ),
     ),
     Job(
         "upgrade",
-        "rows of the old form get categories, summaries and a tier",
+        "adds categories, summaries and tiers to rows of the old format",
         (
             ("reads", "rows without summaries of their own"),
-            ("asks", "the model that is named; without one, none"),
+            ("model", "the one you name, or none"),
         ),
     ),
 )
@@ -114,7 +114,7 @@ def listed(state: CaptureState, width: int, glyphs: Glyphs) -> list[Row]:
 
 def _count(found: JobPreview) -> str:
     count = len(found.changes.changes)
-    return counted(count, "change") if count else "nothing to do"
+    return counted(count, "change") if count else "no change"
 
 
 def preview(state: CaptureState, width: int, glyphs: Glyphs, keys: Keymap) -> list[Row]:
@@ -123,7 +123,7 @@ def preview(state: CaptureState, width: int, glyphs: Glyphs, keys: Keymap) -> li
     if state.waiting:
         return [Row((Content.styled(f" {state.waiting}", "$dim"),))]
     if found is None:
-        said = f"{keys.cap('said.open')} looks what it would do; nothing is written before {keys.cap('capture.apply')}"
+        said = f"{keys.cap('said.open')} previews it; {keys.cap('capture.apply')} applies it"
         job = next((each for each in JOBS if each.name == state.job), JOBS[0])
         told = (*job.told, ("writes", "one entry of the Journal, which can be undone"))
         facts = [
@@ -135,7 +135,7 @@ def preview(state: CaptureState, width: int, glyphs: Glyphs, keys: Keymap) -> li
     lines += [(each, "$dim") for each in found.notes]
     lines += [(each, "$foreground") for each in found.report.splitlines() if each.strip()]
     if not found.changes.changes:
-        lines.append(("nothing to do: no memory would change", "$dim"))
+        lines.append(("no memory would change", "$dim"))
     words = {"add": "+", "edit": "~", "delete": "-"}
     rows = [Row((part,)) for text, style in lines for part in _wrapped(text, width, style)]
     for change in found.changes.changes[:MOST_SHOWN]:

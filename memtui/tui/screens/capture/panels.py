@@ -141,10 +141,10 @@ def headlines(state: CaptureState, *, narrow: bool = False) -> Mapping[str, Mapp
         },
         "otherwise": {"where": "{capture.settings} turns one  {capture.cases} on the cases"},
         "days": {
-            "which": f"{counted(state.span, 'day')}, as the store tells",
+            "which": f"{counted(state.span, 'day')}, from the store",
             "where": "{capture.fewer-days} {capture.more-days} days",
         },
-        "jobs": {"which": views, "where": "{said.open} looks  {capture.apply} applies"},
+        "jobs": {"which": views, "where": "{said.open} preview  {capture.apply} apply"},
         "plan": {"which": state.job},
         "sent": {
             "what": "Sent" if narrow else "Data sharing",

@@ -199,14 +199,14 @@ class CaptureScreen(BaseScreen):
 
     def _nothing(self) -> State:
         facts = (
-            ("here", "a conversation goes in, and you see what becomes of every text"),
-            ("looked in", "the sessions of the agents on this machine"),
+            ("shows", "add a conversation and see the decision for every text"),
+            ("searched", "the sessions of the agents on this machine"),
         )
         paste = Choice(
             "paste", "paste a conversation", "a line a message, or User: and Assistant:", key="capture.paste"
         )
-        load = Choice("load", "take a file", "text, a session's JSONL, an export", key="capture.load")
-        return State("empty", "no conversation was found", facts, (paste, load))
+        load = Choice("load", "load a file", "text, a session's JSONL, an export", key="capture.load")
+        return State("empty", "Conversations will be listed here.", facts, (paste, load))
 
     # ------------------------------------------------------------------ moving
 

@@ -43,7 +43,7 @@ def _in_one_line(state: CaptureState, lines: list[str]) -> str:
 def _of_rules() -> list[str]:
     return [
         "no model: statements are found by rules in 6 languages, likeness by the store's own vectors",
-        "cannot tell fiction from fact, nor merge two texts: unsure ones wait in the inbox, merges stay two rows",
+        "cannot tell fiction from fact or merge two texts: uncertain ones go to the inbox, merges stay two rows",
         "nothing leaves this machine",
     ]
 
@@ -55,7 +55,9 @@ def _of_model(state: CaptureState) -> list[str]:
     where = "nothing leaves this machine" if state.local else "these texts leave this machine"
     calls = () if trace is None else trace.calls
     what = (
-        f"{counted(count, 'text')}, {full(size)} characters" if count else "texts without secrets and orders"
+        f"{counted(count, 'text')}, {full(size)} characters"
+        if count
+        else "texts without secrets and prompt injection"
     )
     went = "asked on this machine" if state.local else "left this machine"  # 80 columns hold the cost, too
     lines = [f"{went}: {what}; {_taken(state)}" if calls else f"{where}: {what}"]
@@ -63,7 +65,7 @@ def _of_model(state: CaptureState) -> list[str]:
         lines.append(trace.warnings[0])
     if calls:
         lines.append("   ".join(_took(call.as_json()) for call in calls))
-    lines.append("secrets and orders are cut before the first call")
+    lines.append("secrets and prompt injection are cut before the first call")
     return lines
 
 

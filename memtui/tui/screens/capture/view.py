@@ -88,7 +88,7 @@ def talks(state: CaptureState, width: int, now_ms: int, glyphs: Glyphs) -> list[
         title = fit(one_line(each.title), max(8, width - cell_len(far) - 3), glyphs.ellipsis)
         rows.append(Row((Content.assemble(" ", title, " ", (far, "$dim")),), each.key))
     if rows:
-        note = "messages, memories kept; – not captured" if width >= 42 else "messages, kept, – to do"
+        note = "messages, memories kept; – not captured" if width >= 42 else "messages, kept"
         rows.append(Row((Content(), Content.styled(f" {crop(note, width - 2, glyphs.ellipsis)}", "$dim"))))
     return rows
 
@@ -132,7 +132,7 @@ def _held(state: CaptureState, width: int, glyphs: Glyphs, keys: Keymap) -> list
         return _wrapped("choose a conversation", width, "$dim")
     if talk.fault:
         return _wrapped(f"This conversation cannot be read. {talk.fault}", width, "$danger")
-    enter = f"{keys.cap('said.open')} shows what would become of each text; nothing is written"
+    enter = f"{keys.cap('said.open')} shows the decision for each text; nothing is written"
     rows = [Row((Content.styled(f" {crop(enter, width - 2, glyphs.ellipsis)}", "$dim"), Content()))]
     for role, said in talk.held or ():
         words = _wrapped(said or "(no text)", width, "$foreground")
@@ -150,8 +150,8 @@ def candidate(state: CaptureState, width: int, glyphs: Glyphs, keys: Keymap) -> 
     if state.trace is None:
         return []
     if not state.candidates:
-        why = f"{keys.cap('capture.why-not')} says why, and what would have kept it"
-        return [*_wrapped("nothing was made of this text", width, "$dim"), *_wrapped(why, width, "$dim")]
+        why = f"{keys.cap('capture.why-not')} shows why, and which setting would have kept it"
+        return [*_wrapped("no memory was made from this text", width, "$dim"), *_wrapped(why, width, "$dim")]
     rows: list[Row] = []
     for at, each in state.candidates:
         mark = state.marks.get(at)
@@ -222,7 +222,7 @@ def trace(state: CaptureState, width: int, glyphs: Glyphs, keys: Keymap) -> list
     places = [at for at, _ in state.candidates]
     if told := _entries(state, places):
         stands = any(state.stands(at) for at in places)
-        far = "" if stands else f"; {keys.cap('capture.apply')} writes it anew"
+        far = "" if stands else f"; {keys.cap('capture.apply')} writes it again"
         lines.append(("write", glyphs.mark if stands else " ", f"{told} of the Journal{far}"))
     elif any(each.writes for _, each in state.candidates):
         lines.append(("write", " ", f"not written; {keys.cap('capture.apply')} shows it first"))
@@ -314,10 +314,10 @@ def inbox(state: CaptureState, width: int, now_ms: int, glyphs: Glyphs, keys: Ke
     if not state.items:
         done = f" {state.done} done." if state.done else ""
         way = (
-            f"{keys.cap('capture.paste')} takes a conversation that is pasted, {keys.cap('capture.load')} one from a "
-            "file: what is unsure of it waits here."
+            f"Memories that need review will be listed here. {keys.cap('capture.paste')} pastes a conversation, "
+            f"{keys.cap('capture.load')} loads one from a file."
         )
-        return [*said_rows(f"Nothing waits.{done}", width), *said_rows(way, width)]
+        return [*said_rows(f"Nothing needs review.{done}", width), *said_rows(way, width)]
     signs = {"unsure": WAITS, "pending": WAITS, "rejected": glyphs.cross}
     rows = []
     for each in state.items:
@@ -334,16 +334,18 @@ def item(state: CaptureState, width: int, keys: Keymap) -> list[Row]:
     """What waits in full, and what each key would do, before it is pressed."""
     found = state.chosen
     if found is None:
-        return said_rows("What each key would do stands here, before it is pressed.", width)
-    near = f"{found.near_score:.3f}  {found.near}" if found.near_score is not None else "nothing alike"
+        return said_rows(
+            "Choose an item: its text, the reason, and the result of each key are shown here.", width
+        )
+    near = f"{found.near_score:.3f}  {found.near}" if found.near_score is not None else "no similar memory"
     facts = [
-        ("said", found.said or "not known"),
-        ("would be", found.text),
-        ("waits", found.why),
-        ("near", near),
-        (f"if {keys.cap('capture.accept')}", found.if_accepted),
-        (f"if {keys.cap('capture.edit')}", "you change its words, then it is accepted"),
-        (f"if {keys.cap('capture.refuse')}", found.if_refused),
+        ("source", found.said or "not recorded"),
+        ("memory", found.text),
+        ("reason", found.why),
+        ("nearest", near),
+        (f"{keys.cap('capture.accept')} accept", found.if_accepted),
+        (f"{keys.cap('capture.edit')} edit", "edit the text, then accept it"),
+        (f"{keys.cap('capture.refuse')} reject", found.if_refused),
     ]
     rows = []
     for name, text in facts:

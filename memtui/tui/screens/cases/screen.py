@@ -316,14 +316,12 @@ class CasesScreen(BaseScreen):
         if not state.empty:
             return None
         choices = [
-            Choice("back", "mark what came back in Recall", _MARKS),
-            Choice("import", "take cases from a file", "JSON lines", key="cases.import"),
+            Choice("back", "judge results in Recall", _MARKS),
+            Choice("import", "import cases from a file", "JSON lines", key="cases.import"),
         ]
         if state.book.demo:
-            choices.insert(
-                0, Choice("demo", "take the demo store's questions", "twelve telling ones", key="d")
-            )
-        return State("empty", "There are no cases of this store yet.", choices=tuple(choices))
+            choices.insert(0, Choice("demo", "add the demo store's questions", "twelve of them", key="d"))
+        return State("empty", "Saved questions will be listed here.", choices=tuple(choices))
 
     def _paint(self) -> None:
         if not self.query(LayoutContainer):

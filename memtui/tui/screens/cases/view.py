@@ -40,6 +40,8 @@ MEASURES = (
 
 VALUE_CELLS, BAR_CELLS = 6, 10
 
+EXPECTS_CELLS = 13
+
 
 def worth(answer: CaseAnswer | None) -> float | None:
     """What a case is worth under a setup: nDCG, for a silent one whether it was silent; less what was wrong."""
@@ -53,11 +55,11 @@ def wants(case: Case) -> str:
     """What a case asks for, in a few letters."""
     if case.silent:
         return "none"
-    return " ".join(
+    return ", ".join(
         part
         for part in (
             str(len(case.expected)) if case.expected else "",
-            f"not {len(case.rejected)}" if case.rejected else "",
+            f"rejects {len(case.rejected)}" if case.rejected else "",
         )
         if part
     )
@@ -73,7 +75,7 @@ def case_rows(state: CasesState, width: int, glyphs: Glyphs) -> list[Row]:
 def list_heading(state: CasesState) -> str:
     """The names of the columns on the right of `case_rows`."""
     b = f"{'B':>{VALUE_CELLS}}  " if state.b is not None else ""
-    return f"{'wants':>9}{'A':>{VALUE_CELLS}}{b}"
+    return f"{'expects':>{EXPECTS_CELLS}}{'A':>{VALUE_CELLS}}{b}"
 
 
 def _case_lines(state: CasesState, case: Case, width: int, glyphs: Glyphs) -> tuple[Content, ...]:
@@ -83,7 +85,7 @@ def _case_lines(state: CasesState, case: Case, width: int, glyphs: Glyphs) -> tu
     two = state.b is not None
     old = state.stale
     tail = Content.assemble(
-        (right(wants(case), 9), "$dim"),
+        (right(wants(case), EXPECTS_CELLS), "$dim"),
         (right(_figure(a, values[0]), VALUE_CELLS), "$dim" if old else _hue(values[0])),
         (right(_figure(b, values[1]), VALUE_CELLS) if two else "", "$dim" if old else _hue(values[1])),
         _trend(values[0], values[1], glyphs) if two else "",
@@ -98,13 +100,13 @@ def _talk_lines(state: CasesState, talk: CaptureCase, width: int, glyphs: Glyphs
     two = state.b is not None
     warn = any(each is not None and each.error for each in (a, b))
     tail = Content.assemble(
-        (right(f"leaves {len(talk.expected)}", 9), "$dim"),
+        (right(f"keeps {len(talk.expected)}", EXPECTS_CELLS), "$dim"),
         (right(_outcome(a), VALUE_CELLS), _talk_hue(a)),
         (right(_outcome(b), VALUE_CELLS) + "  " if two else "", _talk_hue(b)),
         " ",
     )
     lead = Content.assemble(" ", (glyphs.warn if warn else " ", "bold $stale"), " ")
-    return flowing(lead, f"said  {one_line(talk.name)}", tail, width, glyphs.ellipsis)
+    return flowing(lead, f"talk  {one_line(talk.name)}", tail, width, glyphs.ellipsis)
 
 
 def _outcome(found: CaseResult | None) -> str:

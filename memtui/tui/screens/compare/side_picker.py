@@ -34,7 +34,7 @@ WAYS = (
     ("file", "a configuration file", "the plugin's retrieval and decay blocks", "f"),
     ("version", "an older version of the table", "read only, nothing is restored", "t"),
     ("time", "another time", "as of a date, on the rows of now", "d"),
-    ("receipt", "a saved receipt", "as it was when it was saved", "s"),
+    ("receipt", "a saved receipt", "the answer of that time", "s"),
 )
 """Name, what it is, what it does, and the letter that takes it."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -91,7 +90,7 @@ def embedded(account: ScoreAccount) -> str:
     if not hasattr(account, "embedded"):
         return "not recorded: a receipt"
     if getattr(account, "query_vector", None) is None:
-        return "nothing: by words alone"
+        return "nothing: keyword search only"
     text = account.embedded
     return "a vector that was given" if text is None else f"\u201c{one_line(text)}\u201d"
 
@@ -382,40 +381,41 @@ def why(pair: Pair, which: Which, id: str, glyphs: Glyphs) -> ScoreReasons | Non
 
 
 def losses(pair: Pair, flows: Sequence[RankFlow], which: Which) -> str:
-    """`3: 2 limit, 1 rerank window`: which stages of one side lost these."""
+    """`2 below the cutoff, 1 expired`: which gates of one side dropped these."""
     found = [(flow.id, candidate_of(pair, which, flow.id)) for flow in flows]
-    counts = Counter(
-        candidate.reason.replace("_", " ")
+    return rule_text.count_by_gate(
+        candidate.reason
         if candidate is not None
         else _not_met(pair, which, id).replace("no search found it", "not found")
         for id, candidate in found
     )
-    return ", ".join(f"{n} {one_line(reason)}" for reason, n in counts.most_common())
 
 
 def summary(pair: Pair) -> list[tuple[str, str]]:
     """Where each side stands and what it embeds; who left and who came, and which stage did it."""
     found = pair.comparison
     a, b = stands(pair)
-    out = [("A stands", a), ("B stands", b)] if a != b else [("stand on", a)]
+    out = [("A version", a), ("B version", b)] if a != b else [("version", a)]
     who = [asked_by(account_of(pair, which)) for which in ("a", "b")]
     if not _same_scopes(pair):  # what one of them never looked at it did not lose
         out += [("A asked", who[0]), ("B asked", who[1])]
     said = [embedded(account_of(pair, which)) for which in ("a", "b")]
     out += [("A embeds", said[0]), ("B embeds", said[1])] if said[0] != said[1] else [("embed", said[0])]
     if not found.one_scale:
-        out.append(("scales", "scores of different scales: compare places"))
+        out.append(("scores", "on different scales: compare ranks"))
     told = len(out)
     if found.left:
         out.append(
             (
                 "left",
-                f"{counted(len(found.left), 'memory', 'memories')}; in B lost by {losses(pair, found.left, 'b')}",
+                f"{counted(len(found.left), 'memory', 'memories')}; B dropped them: {losses(pair, found.left, 'b')}",
             )
         )
     if found.entered:
         words = losses(pair, found.entered, "a")
-        out.append(("entered", f"{counted(len(found.entered), 'memory', 'memories')}; in A lost by {words}"))
+        out.append(
+            ("entered", f"{counted(len(found.entered), 'memory', 'memories')}; A dropped them: {words}")
+        )
     moved = sum(1 for flow in found.flows if flow.moved)
     if moved:
         out.append(("moved", f"{counted(moved, 'memory', 'memories')} up or down"))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from memtui.tui.screens.health.state import ConfigView, OptionLine
 
 
-_WITHOUT = "the store is looked at without its agent's configuration; every other view works"
+_WITHOUT = "the store is shown without its agent's configuration; every other view works"
 
 _DEMO = "the demo store belongs to no agent, so that no openclaw.json names it"
 
@@ -44,12 +44,7 @@ def config(state: HealthState, width: int, look: Look) -> list[Row]:
         return [*rows, *labelled([("", config.error)], width)]
     if state.listing:
         return rows + _options(config, width, look)
-    wrong = (
-        f"problems {len(config.problems)}"
-        if config.problems
-        else "no problem in the file; no service was asked"
-    )
-    rows.append(Row((Content.styled(f" {wrong}", "bold $heading"),)))
+    rows.append(Row((Content.styled(f" problems {len(config.problems)}", "bold $heading"),)))
     for problem in config.problems:
         sign, style = {
             "error": ("✗", "bold $danger"),
@@ -146,7 +141,7 @@ def before_writing(state: HealthState, width: int, look: Look) -> list[Row]:
     if not config.changes and config.turned.plan == OWN:
         lines.append(("", "no plan is chosen; a plan or an edited option is previewed before it is written"))
     elif not config.changes:
-        lines.append(("", "nothing would change: the configuration is so already"))
+        lines.append(("", "nothing to change"))
     elif config.flight is None and not config.talks:
         lines.append(("", "not tried yet: your cases and last questions can be answered under it first"))
     return [*flown, *labelled(lines, width)]
@@ -154,7 +149,7 @@ def before_writing(state: HealthState, width: int, look: Look) -> list[Row]:
 
 def _option(line: OptionLine) -> list[tuple[str, str]]:
     option, change = line.option, line.change
-    out = [("option", option.path), ("means", option.meaning or "no words for it here")]
+    out = [("option", option.path), ("means", option.meaning or "not documented here")]
     if option.note:
         out.append(("note", option.note))
     out += [

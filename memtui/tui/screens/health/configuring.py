@@ -154,9 +154,9 @@ def flight_words(flight: Flight) -> list[tuple[str, str]]:
     out = []
     if flight.cases:
         right = f"first in {flight.right(False)} of {counted(flight.cases, 'case')} now"
-        out.append(("right", f"the right memory is {right}, in {flight.right(True)} under the plan"))
+        out.append(("correct", f"the expected memory is {right}, {flight.right(True)} with the plan"))
     silent = f"{flight.silent(False)} of {counted(asked, 'question')}"
-    out.append(("silent", f"nothing comes back for {silent} now, for {flight.silent(True)} under the plan"))
+    out.append(("no result", f"{silent} now, {flight.silent(True)} with the plan"))
     out.append(("answers", changed_words(len(answers_of(flight)), asked)))
     if flight.smaller is not None:
         step = flight.smaller

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 KEY = "whole"
 
-_WHY = {"remove": "came since", "add": "comes back", "change": "as it was then"}
+_WHY = {"remove": "came since", "add": "comes back", "change": "restored"}
 
 
 def going_back(planned: WholeRestore, metadata: str | None) -> Repair:

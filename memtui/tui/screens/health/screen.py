@@ -200,7 +200,7 @@ class HealthScreen(BaseScreen):
     def _not_examined(self, error: MemtuiError) -> None:
         self.state = replace(self.state, looking="")
         if self.state.found is None:
-            self.say(failed("the store could not be looked at", error, RETRY))
+            self.say(failed("the store could not be checked", error, RETRY))
         else:
             self.call_failed(error)
 

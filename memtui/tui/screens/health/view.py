@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from memtui.engine.health import IndexReport
 
 
-GROUPS = {"wrong": "answers wrong", "lost": "lost or leaked", "slow": "slow and fat"}
+GROUPS = {"wrong": "WRONG ANSWERS", "lost": "LOSS AND LEAKS", "slow": "SPEED AND SIZE"}
 
 
 def signs(glyphs: Glyphs) -> dict[str, tuple[str, str]]:
@@ -56,7 +56,7 @@ def _where(state: HealthState) -> str:
         return f"plan {state.config.plan}{more}, not written"
     if state.found is None:
         return ""
-    passes = "all passes" if state.deep else "vectors not looked at"
+    passes = "all passes" if state.deep else "vectors not checked"
     return f"{state.found.looked} checks, {passes}"
 
 
@@ -79,7 +79,7 @@ def doctor(state: HealthState, width: int, look: Look) -> list[Row]:
             rows.append(Row((Content.assemble((f" {sign} ", style), said, (tail, "$dim")),), each.kind))
     fine = len(state.found.fine)
     if fine:
-        rows.append(Row((Content.styled(f" {fine} checks found nothing", "$dim"),)))
+        rows.append(Row((Content.styled(f" {fine} checks passed", "$dim"),)))
     if state.found.unlooked:
         rows.append(
             Row((Content.styled(f" {counted(len(state.found.unlooked), 'check')} undecided", "$stale"),))
@@ -100,7 +100,7 @@ def _fine(state: HealthState, width: int, room: int, look: Look) -> list[Row]:
         )
         for each in fine
     ]
-    head = Content.styled(" looked at, and fine", "bold $heading")
+    head = Content.styled(" PASSED CHECKS", "bold $heading")
     return [Row((Content(),)), Row((head,)), *(Row((each,)) for each in line)]
 
 
@@ -114,20 +114,20 @@ def evidence(state: HealthState, width: int, look: Look) -> list[Row]:
             said += ["vectors, texts and the vector index", "were not read yet: refresh reads them"]
         return [Row((Content.styled(f" {each}", "$dim"),)) for each in said]
     seen, check = finding.seen, finding.check
-    beside = {True: "the agent may run on", False: "stop the agent first", None: "nothing is written"}[
+    beside = {True: "may keep running", False: "stop it first", None: "may keep running: nothing is written"}[
         check.safe
     ]
     lines = [
-        ("kind", f"{finding.kind}, severity {finding.severity[1]}"),
-        ("seen", seen.sentence),
+        ("check", f"{finding.kind}, severity {finding.severity[1]}"),
+        ("finding", seen.sentence),
         *(("", line) for line in seen.evidence),
         ("since", moment(seen.since_ms, look.zone) if seen.since_ms else "not known"),
-        ("sure", "counted" if seen.sure is None else f"{seen.sure:.2f}".lstrip("0")),
-        ("does", check.effect),
-        ("remedy", finding.remedy),
-        ("costs", check.price or "nothing"),
-        ("beside", beside),
-        ("back", check.back or ("none" if check.reversible is False else "none is needed")),
+        ("certainty", "counted" if seen.sure is None else f"{seen.sure:.2f}".lstrip("0")),
+        ("impact", check.effect),
+        ("fix", finding.remedy),
+        ("cost", check.price or "nothing"),
+        ("agent", beside),
+        ("undo", check.back or ("not possible" if check.reversible is False else "not needed")),
         *(("file", path) for path in seen.files[:8]),
     ]
     rows = labelled(lines, width)
@@ -182,7 +182,7 @@ def index_advice(state: HealthState, width: int, look: Look) -> list[Row]:
     lines: list[tuple[str, str]] = []
     for each in state.indexes or ():
         lines += [
-            (each.index.name[:_LABEL], f"serves {each.serves}: {each.verdict}"),
+            (each.index.name[:_LABEL], f"{each.verdict}, serves {each.serves}"),
             ("", each.sentence),
             ("", _kept(each, look)),
             ("", each.action),

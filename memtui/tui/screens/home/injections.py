@@ -38,19 +38,19 @@ def read(engine: Engine, cancel: CancelToken) -> InjectionEconomy | None:
 
 def injection_rows(found: InjectionEconomy, width: int, height: int, glyphs: Glyphs) -> list[LinkRow]:
     """The counts, then what was injected most often and the dearest, each of which leads to its reach in Audit."""
-    days = f"{full(sum(found.by_day))} in {counted(len(found.by_day), 'day')}, at least"
+    days = f"{full(sum(found.by_day))} in {counted(len(found.by_day), 'day')}, minimum"
     trend = spark(found.by_day, glyphs)
     wide = len(days) + len(trend) + _NAME_CELLS + 2 <= width
     told: list[tuple[str, str, str]] = (
         [("injected", days, f"  {trend}")] if wide else [("injected", days, ""), ("by day", "", trend)]
     )
     if found.turns:
-        silent = f"{full(found.silent)} of {counted(found.turns, 'turn')}"
+        silent = f"{full(found.silent)} of {counted(found.turns, 'turn')} got no memory"
         unknown = f"{full(found.unknown)} not recorded" if found.unknown else ""
         if wide:
-            told.append(("silent", ", ".join(part for part in (silent, unknown) if part), ""))
+            told.append(("turns", ", ".join(part for part in (silent, unknown) if part), ""))
         else:
-            told += [("silent", silent, ""), *([("", unknown, "")] if unknown else [])]
+            told += [("turns", silent, ""), *([("", unknown, "")] if unknown else [])]
     rows = [
         LinkRow(Content.assemble((f"{name:<{_NAME_CELLS}}", "$dim"), words, (bars, "$primary")))
         for name, words, bars in told

@@ -54,12 +54,12 @@ def store_rows(
     vectors = f"{info.dims:,} dimensions" if info.dims else "none"
     facts = [
         ("vectors", vectors),
-        ("full text", one_line(info.fts)),
-        ("questions", one_line(info.embedder)),
+        ("text index", one_line(info.fts)),
+        ("model", one_line(info.embedder)),
         ("on disk", f"{size(info.size_bytes)}, version {info.version}"),
-        ("kind", one_line(info.dialect_title)),
+        ("format", one_line(info.dialect_title)),
         ("table", one_line(info.table)),
-        ("place", one_line(tilde(info.uri))),
+        ("folder", one_line(tilde(info.uri))),
     ]
     told = [LinkRow(line) for label, text in facts for line in _told(label, text, width)]
     if len(rows) + len(told) > height:
@@ -143,7 +143,7 @@ def scope_rows(stats: Stats, width: int, height: int, glyphs: Glyphs) -> list[Li
 def category_rows(stats: Stats, width: int, height: int, glyphs: Glyphs) -> list[LinkRow]:
     """Stored categories by size."""
     if not stats.categories:
-        return [LinkRow(Content.styled("no memory is here yet", "$dim"))]
+        return [LinkRow(Content.styled("new memories will be listed here", "$dim"))]
     top = max((count for _, count in stats.categories), default=1) or 1
     strip = max(0, width - 14 - COUNT - 1)
     rows = []
@@ -414,7 +414,7 @@ def journal_rows(
 ) -> list[LinkRow]:
     """The newest changes: when, what, how many memories; each leads to its entry."""
     if not entries:
-        return [LinkRow(Content.styled(crop("nothing was changed here yet", width), "$dim"))]
+        return [LinkRow(Content.styled(crop("changes will be listed here", width), "$dim"))]
     rows = []
     for entry in entries[: max(1, height)]:
         mark, style = {"undone": (glyphs.back, "$dim"), "interrupted": (glyphs.warn, "bold $danger")}.get(

@@ -268,7 +268,7 @@ class JournalScreen(BaseScreen):
             options += [
                 Option("finish", "finish it", "the rest of it is written, after a look", "f"),
                 Option("undo", "undo", "what was written of it goes back, after a look", "t"),
-                Option("leave", "leave it as it is", "the memories stay as they are now", "l"),
+                Option("leave", "close the entry", "no memory is changed", "l"),
             ]
         else:
             title = "The write lock was left behind"
@@ -299,8 +299,8 @@ class JournalScreen(BaseScreen):
                 self.staging.leave(number)
 
         options = [
-            Option("wait", "not now", "it stays in the Journal, and a start warns of it", "n"),
-            Option("leave", "leave it as it is", "the memories stay as they are now", "l"),
+            Option("wait", "not now", "the entry stays open; the next start warns again", "n"),
+            Option("leave", "close the entry", "no memory is changed", "l"),
         ]
         self.app.push_screen(ChooseOne(f"Entry {number} was cut off in the middle", options), answered)
 
@@ -372,8 +372,8 @@ class JournalScreen(BaseScreen):
 
 def _nothing() -> State:
     facts = (
-        ("here", "every change that you make through memtui, with what was there before"),
-        ("so", "each can be undone, also days later, exact to the field"),
+        ("lists", "every change made with memtui, with the rows before it"),
+        ("undo", "exact to the field, even days later"),
     )
     browse = Choice(
         "browse",
@@ -381,4 +381,4 @@ def _nothing() -> State:
         "{browse.edit} edits, {browse.change} changes, {browse.forget} forgets",
         key="2",
     )
-    return State("empty", "nothing was changed through memtui yet", facts, (browse,))
+    return State("empty", "Changes made with memtui will be listed here.", facts, (browse,))

@@ -44,7 +44,7 @@ def why_not_undo(entry: JournalEntry, rows: Sequence[EntryRow] | None = None) ->
     if entry.title.endswith(REMOVED) and not any(each.before or each.after for each in rows or ()):
         return "Its texts were removed for good; nothing of them is left to bring back."
     if entry.state == "left":
-        return "It was cut off and left as it was."
+        return "It was cut off and closed without writing."
     if entry.state == "undone":
         return "It is undone already; {journal.redo} redoes it."
     return ""

@@ -67,7 +67,7 @@ def mishaps(state: JournalState, width: int, glyphs: Glyphs, keys: Keymap) -> li
     for number, found in state.found.items():
         said.append(
             f"Entry {number} was cut off in the middle; its change is {found}."
-            f" {keys.cap('journal.fix')} finishes it, undoes it, or leaves it as it is."
+            f" {keys.cap('journal.fix')} finishes it, undoes it, or closes it."
         )
     if state.lock is not None and state.lock.stale:
         said.append(
@@ -131,7 +131,7 @@ def detail(
         ("state", keys.words(_state(entry, state))),
     ]
     if entry.undoes is not None:
-        facts.append(("takes back", f"entry {full(entry.undoes)}"))
+        facts.append(("undoes", f"entry {full(entry.undoes)}"))
     lines.append(Content())
     for name, text in facts:
         for i, part in enumerate(Content(text).wrap(max(12, width - 14)) or [Content()]):
@@ -219,10 +219,10 @@ def _after(entry: JournalEntry) -> str:
 def _state(entry: JournalEntry, state: JournalState) -> str:
     found = state.found.get(entry.entry, "")
     if entry.state == "interrupted":
-        ways = "{journal.fix} finishes it, undoes it, or leaves it."
-        return f"cut off: {found or 'not looked at'}. {ways}"
+        ways = "{journal.fix} finishes it, undoes it, or closes it."
+        return f"cut off: {found or 'not checked'}. {ways}"
     if entry.state == "left":
-        return "left as it was found"
+        return "closed without writing"
     if entry.state == "undone":
         return "undone. {journal.redo} redoes it."
     why = why_not_undo(entry, state.rows)

@@ -152,7 +152,11 @@ class LifecycleScreen(BaseScreen):
         self.refresh_bindings()
         if new.board is not None and old.board is not new.board and self.said is not None:
             empty = new.board.rows == 0 and new.ask.scopes is None
-            self.say(State("empty", "there are no memories to weigh", choices=FILLING) if empty else None)
+            self.say(
+                State("empty", "Scores, tiers and coming changes will be shown here.", choices=FILLING)
+                if empty
+                else None
+            )
         elif new.error is not None and new.error is not old.error and new.board is None:
             self.say(failed("there is no lifecycle to show", new.error, OPEN, DEMO))
 

@@ -118,6 +118,6 @@ def title_of(part: Part) -> str:
     return {
         "duplicates": "comparing memories",
         "noise": "looking for noise",
-        "secrets": "looking for secrets and orders",
+        "secrets": "looking for secrets and prompt injection",
         "trash": "looking into the trash",
     }[part]

@@ -245,7 +245,7 @@ class MendScreen(BaseScreen):
                 Choice("look", "refresh", key="app.reload"),
                 Choice("leave", "back to Browse", "{mend.back}"),
             )
-            self.say(State("empty", "stopped; nothing was looked at to the end", choices=choices))
+            self.say(State("empty", "stopped before the search was complete", choices=choices))
         elif self.staging.stop() or self.dismiss_flash():
             return
         elif self.state.marks:
@@ -352,7 +352,11 @@ class MendScreen(BaseScreen):
         if action != "within":
             return ""
         trash = self.state.part == "trash"
-        return "the trash is always whole" if trash else "Browse has no filter, so every memory is looked at"
+        return (
+            "the trash always shows everything"
+            if trash
+            else "Browse has no filter, so every memory is searched"
+        )
 
     # going about
 
@@ -408,7 +412,7 @@ class MendScreen(BaseScreen):
             orders = len({each.id for each in reduce.shown_suspects(self.state)} - marks)
             if orders:
                 self.flash(
-                    f"{counted(len(marks), 'secret')} marked; {full(orders)} left: orders, or in doubt",
+                    f"{counted(len(marks), 'secret')} marked; {full(orders)} left: prompt injection, or uncertain",
                     "note",
                 )
         self.show(replace(self.state, marks=marks))

@@ -23,7 +23,7 @@ Part = Literal["duplicates", "noise", "secrets", "trash"]
 PARTS: tuple[tuple[Part, str], ...] = (
     ("duplicates", "Duplicates"),
     ("noise", "Noise"),
-    ("secrets", "Secrets and orders"),
+    ("secrets", "Secrets and injection"),
     ("trash", "Trash"),
 )
 

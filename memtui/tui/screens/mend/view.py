@@ -80,7 +80,10 @@ def _setting(state: MendState, width: int, keys: Mapping[str, Action]) -> Conten
         extra = sum(len(each.ids) - 1 for each in clusters)
         wide = width >= 100
         parts = [
-            _chip(keys["mend.stricter"], f"{'at least ' if wide else ''}{score(state.threshold)} alike"),
+            _chip(
+                keys["mend.stricter"],
+                f"{'similarity from ' if wide else ''}{score(state.threshold)}{'' if wide else ' alike'}",
+            ),
             _chip(keys["mend.losers"], f"{'losers ' if wide else ''}{_LOSERS[state.losers]}"),
             _chip(keys["mend.across"], "all scopes together" if state.across else "within a scope"),
         ]

@@ -141,7 +141,7 @@ class BisectScreen(BaseScreen):
         yield LayoutContainer(
             Panel(TextLines(), title="Bisect", id="found"),
             Panel(BuiltRows(self._line, id="drawn"), StatePanel(), title="Rank over versions", id="line"),
-            Panel(BuiltRows(self._versions, id="points"), title="Versions looked at", id="versions"),
+            Panel(BuiltRows(self._versions, id="points"), title="Versions checked", id="versions"),
             arrange=self._arrange,
         )
 
@@ -339,7 +339,7 @@ class BisectScreen(BaseScreen):
             if path:
                 self.runner.start("settings", read)
 
-        hint = 'The file as it was then: {"retrieval": {...}, "decay": {...}}.'
+        hint = 'The file of that time: {"retrieval": {...}, "decay": {...}}.'
         self.app.push_screen(TextPrompt("Settings as they were", hint), taken)
 
     def action_again(self) -> None:

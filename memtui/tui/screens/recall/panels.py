@@ -6,7 +6,7 @@ from textual import on
 from textual.content import Content
 from textual.widget import Widget
 
-from memtui.engine import one_line
+from memtui.engine import counted, one_line
 from memtui.tui.bound_panel import BoundPanel
 from memtui.tui.host import host
 from memtui.tui.layout import NORMAL_WIDTH, WIDE_WIDTH
@@ -78,7 +78,9 @@ class QuestionPanel(BoundPanel[RecallState]):
             f"{cap('recall.ask')} question   {cap('question.run')} run   {cap('recall.again')} again"
         )
         if known:
-            where = Content.assemble((f"{cap('recall.settings')} {known} to know", "$stale"), "   ", where)
+            where = Content.assemble(
+                (f"{cap('recall.settings')} {counted(known, 'note')}", "$stale"), "   ", where
+            )
         self.headline(which="" if narrow else said, where="" if narrow else where)
 
 
@@ -197,7 +199,7 @@ class DroppedPanel(AnswerPanel):
     """What did not come back, by the stage that dropped it."""
 
     def __init__(self) -> None:
-        super().__init__(DroppedList(), title="Missing", id="dropped")
+        super().__init__(DroppedList(), title="Dropped", id="dropped")
 
     def show_list(self, state: RecallState) -> None:
         rows, trace = self.query_one(DroppedList), state.trace
@@ -243,7 +245,7 @@ class WhyPanel(BoundPanel[RecallState]):
         place = f"#{candidate.rank}"
         who = f"Why {place}" if candidate.rank else "Why not"
         if state.trace is not None and state.trace.failure is not None:
-            who = f"By words alone {place}"
+            who = f"By keywords alone {place}"
         if width >= NORMAL_WIDTH and memory is not None:
             room = max(8, (self.outer_size.width or width) - len(who) - mark.cell_length - 14)
             who = f"{who}  {crop(one_line(memory.text)[:400], room, glyphs.ellipsis)}"

@@ -123,11 +123,13 @@ def _offered(session: Session, history: Sequence[str]) -> list[Choice]:
 
 def _nothing_asked(session: Session, recipes: Sequence[RecipeInfo], history: Sequence[str]) -> State:
     if session.info is not None and not session.info.rows:
-        return State("empty", "This store holds no memories yet: nothing can come back.", choices=FILLING)
+        return State(
+            "empty", "Answers will be listed here: this store holds no memories yet.", choices=FILLING
+        )
     facts = []
     if session.info is not None:
-        facts.append(("question vectors", one_line(session.info.embedder)))
-        facts.append(("keyword index", one_line(session.info.fts)))
+        facts.append(("embedding model", one_line(session.info.embedder)))
+        facts.append(("full-text index", one_line(session.info.fts)))
     choices = _offered(session, history)
     choices += [
         Choice("recipe", one_line(r.name), one_line(r.title), r.name, apart=bool(choices) and r is recipes[0])
@@ -241,7 +243,7 @@ _GROUPS: tuple[tuple[str, str, dict[str, str]], ...] = (
         "retrieval",
         {
             "hardMinScore": "a final score below this is dropped",
-            "filterNoise": "drop greetings, refusals and boilerplate by their words",
+            "filterNoise": "drop greetings, refusals and boilerplate, recognised by phrases",
             "neighborEnrichment": "attach memories with similar words to each result",
         },
     ),

@@ -337,7 +337,7 @@ def start(
     return replace(state, place=name_of(state), proposed=name_of(state))
 
 
-TYPING = "{path.take} takes the path, then {transfer.write} writes it: whole or not at all."
+TYPING = "{path.take} accepts the path, then {transfer.write} writes the file, completely or not at all."
 READY = "{transfer.write} writes it: whole or not at all. tab to the path, {transfer.back} to the form."
 
 TASK = Task[ExportState](

@@ -44,7 +44,7 @@ NAMES: dict[str, str] = {
     "left": "left out",
     "scopes": "scopes",
     "cost": "embedding",
-    "notes": "to know",
+    "notes": "notes",
 }
 
 SIGNS: dict[str, str] = {"new": "+", "same_id": "#", "exact": "=", "near": "~", "conflict": "!"}

@@ -37,7 +37,7 @@ def source_heading(run: Run, panel: str) -> Heading:
         "line": Heading("Import from", "a path, a dropped file, a folder", "{path.complete} completes"),
         "a": Heading("Folder", f"{count}" if count else ""),
     }
-    return names.get(panel, Heading("What it is"))
+    return names.get(panel, Heading("Format"))
 
 
 def source_missing(run: Run) -> str:
@@ -363,7 +363,7 @@ def change(run: Run, key: str) -> None:
         options = [
             Option("auto", "kept when made by our model"),
             Option("keep", "all kept", "they are of our model"),
-            Option("new", "all made anew"),
+            Option("new", "re-embed all"),
         ]
         run.pick("Vectors of the source", options, request.vectors, lambda value: ask_for(run, vectors=value))
     elif key == "find_near":

@@ -185,7 +185,7 @@ def settings(state: ImportState) -> list[FormRow]:
     return found
 
 
-_VECTORS = {"auto": "kept if of our model", "keep": "all kept: you vouch", "new": "all made anew"}
+_VECTORS = {"auto": "keep those of our model", "keep": "keep all: you vouch", "new": "re-embed all"}
 
 _FIND = {None: "if no service is asked", True: "yes", False: "no"}
 

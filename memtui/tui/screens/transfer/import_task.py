@@ -94,7 +94,7 @@ def _run(run: Run, width: int) -> list[Row]:
             *text_rows(again, width, "$dim"),
         ]
     if why := run.forbidden:
-        stays = "The plan stays here; going back loses nothing."
+        stays = "The plan stays here when you go back."
         return [*warning_rows(why, width, glyphs), blank(), *text_rows(stays, width, "$dim")]
     rows = [*text_rows(_how(run), width, "bold $foreground"), blank()]
     for each in _agreeing(run):
@@ -113,7 +113,7 @@ def _agreeing(run: Run) -> list[str]:
             f"{counted(plan.draft.broken, 'part')} of the source cannot be read and will be left out."
         )
     if plan is not None and plan.flags["orders"]:
-        found.append(f"{counted(plan.flags['orders'], 'text reads', 'texts read')} like orders to an agent.")
+        found.append(f"{counted(plan.flags['orders'], 'text reads', 'texts read')} like prompt injection.")
     if run.state.replaced:
         found.append(f"The text of {counted(run.state.replaced, 'memory', 'memories')} here is replaced.")
     return found
@@ -240,7 +240,7 @@ def report_rows(run: Run, panel: str, width: int, height: int) -> Sequence[Row]:
         fact_row("journal", entry, width, glyphs),
         blank(),
     ]
-    ways = [("browse", "look at them in Browse"), ("again", "import something else")]
+    ways = [("browse", "show them in Browse"), ("again", "import something else")]
     if undoable(run, "", ""):  # never the first: there the cursor rests
         ways.append(("undo", "undo, all of it"))
     rows += [Row((Content.styled(f" {text}", "$foreground"),), f"way:{name}") for name, text in ways]

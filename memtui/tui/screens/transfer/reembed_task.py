@@ -90,7 +90,7 @@ def choose_model(run: Run) -> None:
         Option(name, name, "built in" if name == BUNDLED else "on this machine") for name in LOCAL_MODELS
     ]
     options += [Option("?", "another one", "by its name")]
-    options += [Option(name, name, f"{dims} numbers") for name, dims in KNOWN_DIMENSIONS.items()]
+    options += [Option(name, name, f"{dims} dimensions") for name, dims in KNOWN_DIMENSIONS.items()]
 
     def took(name: str) -> None:
         if name == "?":
@@ -445,8 +445,8 @@ def back_rows(run: TaskRun[BackState], panel: str, width: int, height: int) -> S
     if panel == "a":
         return [
             fact_row("model", switched.model, width, glyphs),
-            fact_row("numbers", full(switched.dims), width, glyphs),
-            fact_row("made", ago(switched.time_ms, run.now_ms), width, glyphs),
+            fact_row("dimensions", full(switched.dims), width, glyphs),
+            fact_row("switched", ago(switched.time_ms, run.now_ms), width, glyphs),
             fact_row("kept in", tilde(switched.kept), width, glyphs),
         ]
     agent = "Stop the agent first; what was written since the switch is in the new table only."

@@ -93,7 +93,7 @@ def estimate_rows(state: ReembedState, width: int, glyphs: Glyphs) -> list[Row]:
         fact_row("characters", full(cost.chars), width, glyphs),
         fact_row("tokens", f"about {full(cost.tokens)}", width, glyphs),
         fact_row("time", seconds, width, glyphs),
-        fact_row("numbers", dims, width, glyphs),
+        fact_row("dimensions", dims, width, glyphs),
         fact_row("on disk", size(found.bytes) if found.bytes else "-", width, glyphs),
         blank(),
         *text_rows(
@@ -111,7 +111,7 @@ def rehearse_rows(state: ReembedState, panel: str, width: int, glyphs: Glyphs, *
     saved, last = state.questions
     if panel == "a":
         rows = [
-            fact_row("questions", f"{full(saved)} saved, {full(last)} asked last", width, glyphs),
+            fact_row("rehearsed", f"{full(saved)} saved, {full(last)} asked last", width, glyphs),
             fact_row("new model", state.model, width, glyphs),
         ]
         if found is not None:
@@ -222,15 +222,15 @@ def make_rows(
         ]
     if busy or rows:
         return rows or text_rows("asking the model", width, "$dim")
-    what = "Every memory is embedded, and the copy verified against a sample made anew."
+    what = "Every memory is embedded, and the copy is verified against a re-embedded sample."
     if there:
-        what = "A table was made here before: it is verified again, and not made anew."
+        what = "A table was made here before: it is verified again and kept."
     rows = text_rows(what, width, "bold $foreground")
     return [
         *rows,
         blank(),
         *text_rows(
-            "It can be stopped, and goes on where it stopped; nothing is asked for twice.", width, "$dim"
+            "It can be stopped and resumes where it stopped; nothing is embedded twice.", width, "$dim"
         ),
     ]
 
@@ -244,14 +244,16 @@ def switch_rows(state: ReembedState, panel: str, width: int, glyphs: Glyphs, *, 
         return [
             fact_row("memories", full(made.rows), width, glyphs),
             fact_row("model", made.model, width, glyphs),
-            fact_row("numbers", full(made.dims), width, glyphs),
+            fact_row("dimensions", full(made.dims), width, glyphs),
             fact_row("sampled", counted(made.sampled, "vector"), width, glyphs),
-            fact_row("made anew", f"cosine {made.similarity:.4f} at least", width, glyphs),
+            fact_row("re-embedded", f"cosine {made.similarity:.4f} minimum", width, glyphs),
             fact_row("found itself", f"{full(made.found_itself)} of {full(made.sampled)}", width, glyphs),
             fact_row("folder", tilde(str(made.folder)), width, glyphs),
         ]
     if isinstance(made.folder, str):
-        rows = text_rows("The new table is there; the store's own is as it was.", width, "bold $foreground")
+        rows = text_rows(
+            "The new table is ready; the store's own table is unchanged.", width, "bold $foreground"
+        )
         how = f'Set uri = "{made.folder}" in [storage.NAME] of config.toml, and for the agent, with {made.model}.'
         return [
             *rows,

@@ -89,7 +89,7 @@ def look(run: Run) -> None:
 def heading(run: Run, panel: str) -> Heading:
     """The words in the frames."""
     if panel == "a":
-        return Heading("What to do", where="{wizard.open} begin")
+        return Heading("Tasks", where="{wizard.open} begin")
     known = run.state.known
     waiting = len(known.unfinished) if known else 0
     return Heading("History", f"{waiting} not finished" if waiting else "")
@@ -119,7 +119,7 @@ def rows(run: Run, panel: str, width: int, height: int) -> Sequence[Row]:
         rows.append(blank())
     if known.switch:
         rows.append(heading_row("UNDO"))
-        line = Content.styled(" take the last switch of models back", "$foreground")
+        line = Content.styled(" undo the last change of the embedding model", "$foreground")
         rows += [Row((line,), "back"), *text_rows(f"kept in {known.switch}", width, "$dim", "   ")]
         rows.append(blank())
     rows.append(heading_row("DONE LATELY"))
@@ -127,9 +127,7 @@ def rows(run: Run, panel: str, width: int, height: int) -> Sequence[Row]:
     done += [(each.time_ms, _export(run, each, at, width)) for at, each in enumerate(known.exports)]
     rows += [row for _, row in sorted(done, key=lambda each: -each[0])]
     if not done:
-        nothing = (
-            "Nothing yet. What is imported or repaired is listed here, to be undone; and where exports went."
-        )
+        nothing = "Nothing yet. Imports and repairs will be listed here and can be undone; exports with their folder."
         rows += text_rows(nothing, width, "$dim")
     chosen = [each for each in tasks.TASKS if each.name == run.state.chosen]
     about = [row for each in chosen for row in about_task(each, width, run.glyphs)]

@@ -38,8 +38,8 @@ TASKS = (
         f"{_HERE}.import_task",
         steps=(
             ("source", "a path or pasted text; the format is detected from the content"),
-            ("mapping", "whose memories they are, and which fields become what"),
-            ("review", "each record: new, a copy, near one that is there; keep it or leave it out"),
+            ("mapping", "owner of the memories, and the target of each field"),
+            ("review", "each record: new, duplicate or near duplicate; keep it or leave it out"),
             ("run", "one entry of the Journal: stopped, resumed, undone whole"),
         ),
     ),
@@ -61,7 +61,7 @@ TASKS = (
         "a new store of another form, verified row by row",
         f"{_HERE}.migrate_task",
         steps=(
-            ("check", "what the new form cannot hold, field by field, before anything is written"),
+            ("check", "what the new format cannot hold, field by field, before it is written"),
             ("run", "a new store beside this one, each row read back and compared"),
             ("this store", "is only read"),
         ),
@@ -108,9 +108,9 @@ TASKS = (
         "another embedding model: rehearse, make, switch",
         f"{_HERE}.reembed_task",
         steps=(
-            ("model", "bundled, local or of a service; shows what is sent where"),
+            ("model", "bundled, local or of a service, with its data sharing"),
             ("rehearse", "a sample under both models: your questions, answered side by side"),
-            ("make", "the new table beside the old one; it goes on where it was stopped"),
+            ("make", "the new table beside the old one; it resumes where it stopped"),
             ("switch", "with the agent stopped; the undo stays here"),
         ),
     ),

@@ -186,7 +186,7 @@ class ValuePrompts(BoundPart[WhatIfState]):
         options = [
             Option(OWN, "this question", "its own vector"),
             Option(LIKE, "a memory", "its own vector, its words"),
-            Option(KEPT, "an earlier question", "its vector as it was kept"),
+            Option(KEPT, "an earlier question", "with its stored vector"),
         ]
         self._pick("Ask with", options, self._as_asked(VECTOR), self._ask_with)
 

@@ -136,7 +136,7 @@ def summary(state: WhatIfState) -> str:
     moved = sum(1 for id in both if trace.returned.index(id) != base.returned.index(id))
     if not (came or went or moved):
         return "the same list" if state.tried else ""
-    return f"{came} in, {went} out, {moved} moved"
+    return f"{came} new, {went} gone, {moved} moved"
 
 
 def asked(state: WhatIfState) -> str:
@@ -383,7 +383,7 @@ def own_scopes(state: WhatIfState) -> str:
 
 _QUESTION_WORDS = {
     CLOCK: "The moment of the recall: what was known, valid and fresh then. {settings.open} types a date.",
-    VERSION: "The table as it was at that version, read only. {settings.open} lists them.",
+    VERSION: "The table at that version, read only. {settings.open} lists them.",
     SCOPES: "Whose memories are searched. {settings.open} chooses an agent or scopes.",
     OWNER: "The agent whose own memories are searched. {settings.open} chooses.",
     CATEGORY: "Only one kind of memory. {settings.open} chooses.",
@@ -401,6 +401,6 @@ def _next_words(state: WhatIfState, path: str, keys: Keymap) -> Content:
         if at is None or flip is None:
             continue
         gone, come = (flip.left, flip.entered) if by > 0 else (flip.entered, flip.left)
-        what = "another order" if flip.reordered else f"{len(come)} in, {len(gone)} out"
+        what = "another order" if flip.reordered else f"{len(come)} enter, {len(gone)} leave"
         parts += [(f"{keys.cap(id)} ", "bold $key"), (f"at {figure(at)} {what}   ", "$foreground")]
     return Content.assemble(*parts)

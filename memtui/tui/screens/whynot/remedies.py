@@ -66,7 +66,7 @@ def _remedy(remedy: MemoryRemedy, width: int, glyphs: Glyphs) -> tuple[Content, 
     harm = Content.assemble(
         "     ",
         (padded_bar(remedy.harm / MOST_HARM, BAR_CELLS, glyphs), "$primary"),
-        (f" harm {remedy.harm} of {MOST_HARM}   {cases}", "$dim"),
+        (f" risk {remedy.harm} of {MOST_HARM}   {cases}", "$dim"),
         worse,
     )
     return (*lines, harm.truncate(max(8, width - 1), ellipsis=True))

@@ -121,7 +121,7 @@ def change_rows(verdict: Verdict, searching: bool, width: int, glyphs: Glyphs) -
     elif searching and not verdict.returned:
         rows.append(Row((Content.styled(" searching: what helps is listed as it is found", "$dim"),)))
     if verdict.powerless:
-        rows.append(Row((Content(), *_heading("CANNOT HELP ALONE", width).lines)))
+        rows.append(Row((Content(), *_heading("NO EFFECT ON THEIR OWN", width).lines)))
         rows += _powerless(verdict.powerless, width)
     return rows
 
@@ -259,7 +259,7 @@ def _parts(verdict: Verdict, width: int) -> Iterator[tuple[tuple[Row, ...], list
     yield (), came
     if beyond:
         yield (
-            (Row((Content.styled(" IF IT WERE LET PAST", "bold $heading").truncate(width, ellipsis=True),)),),
+            (Row((Content.styled(" IF IT HAD PASSED", "bold $heading").truncate(width, ellipsis=True),)),),
             beyond,
         )
 
@@ -336,7 +336,7 @@ def rung_words(verdict: Verdict, key: str) -> str:
     if rung is None:
         return ""
     numbered = rung.hypothetical and rung.applies and rung.passed and rung.value is not None
-    return f"{_sentence(rung)} (if it were let past)" if numbered else _sentence(rung)
+    return f"{_sentence(rung)} (if it had passed)" if numbered else _sentence(rung)
 
 
 # The verdict in a few lines: which memory, which question, the first gate that it failed.

@@ -132,6 +132,6 @@ def bare_words(draft: Draft, error: MemtuiError) -> str:
     if harm:
         return f"{error.message} Without a vector no memory is written here: {harm}."
     return (
-        f"{error.message} Memories are made without a vector and found by their words only; copies are told "
-        "by their words, too."
+        f"{error.message} Memories are stored without a vector and found by keyword search only; copies are recognised "
+        "by their text, too."
     )

@@ -28,7 +28,7 @@ DEFAULTS: Mapping[str, Any] = {
 
 NO_MODEL = (
     "No model was asked: statements were found by rules. They cannot tell fiction from fact, nor make one memory of "
-    "two; what is said with a maybe waits for a person."
+    "two; uncertain wording needs review."
 )
 
 

@@ -148,7 +148,7 @@ def find(sentence: str) -> FoundStatement:
         if kind is None and (told := _technical(said, identifier, words)):
             return told
         if kind is None and _is_plan(said, cjk, words):
-            return FoundStatement(_sentence(said), "decision", "unsure", False, "said with a maybe")
+            return FoundStatement(_sentence(said), "decision", "unsure", False, "uncertain wording")
         if kind is None:
             return FoundStatement(said, None, _unkept(said, words))
         return FoundStatement(_sentence(said), kind, rule=f"{_A[kind]} by its signs")

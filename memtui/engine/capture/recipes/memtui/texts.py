@@ -297,7 +297,7 @@ _REASONS = {
     "assent": "an assent or a thank-you",
     "question": "a question tells nothing",
     "request": "to be done now, not to be remembered",
-    "unsure": "said with a maybe",
+    "unsure": "uncertain wording",
     "imagined": "it is only imagined",
     "passing": "it holds for the moment only",
     "common knowledge": "everybody knows it",

@@ -137,7 +137,7 @@ def _by_words(outside: IoCache, question: str, where: str, limit: int) -> list[t
         return outside.pin.fts_search(question, k=limit, where=where, columns=columns, flat=True)
 
     table = outside.asked(
-        ("tier words", question, where, limit), "the table has to be searched by words", ask
+        ("tier words", question, where, limit), "a keyword search of the table is needed", ask
     )
     return [
         (each, Hit(each.row, 0, raw, raw, "bm25", {"raw_bm25": raw}))

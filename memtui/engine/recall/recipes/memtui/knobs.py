@@ -66,7 +66,7 @@ def idle(trace: Trace, path: str) -> str:
     settings: Mapping[str, Any] = trace.config.get("memtui") or {}
     ran = {record.name for record in trace.records}
     if key == "vectorWeight" and trace.mode == "keyword":
-        return "this recall asks by words only"
+        return "this recall uses keyword search only"
     if key == "bm25Weight" and not trace.pool.bm25:
         return "no candidate shares a word with the question"
     asks = next((record.outcome.params for record in trace.records if record.name == "kind"), {})

@@ -370,7 +370,7 @@ class MemtuiRun:
             lambda: survey(self.pin, where, check=self.cancel.check),
         )
         ms = (self.outside.clock() - start) * 1000
-        self._operation(StageSummary("survey", "survey", "operation", self.pin.rows, known.sampled, ms))
+        self._operation(StageSummary("survey", "prepare", "operation", self.pin.rows, known.sampled, ms))
         return known
 
     def _operation(self, summary: StageSummary) -> None:

@@ -148,7 +148,7 @@ def _row_by_row(search: MemtuiSearch, text: str, k: int) -> SearchResult:
         return SearchResult(CandidateRows(table, pin.dialect), table.column("_score").to_pylist(), k)
 
     return search.outside.asked(
-        ("flat words", text, search.where, k), "the table has to be searched by words", ask
+        ("flat words", text, search.where, k), "a keyword search of the table is needed", ask
     )
 
 
@@ -189,7 +189,7 @@ def _holding(search: MemtuiSearch, wanted: Sequence[str]) -> list[CandidateRow]:
                 break
         return read
 
-    return search.outside.asked(("identifiers", where), "the text has to be looked for to the letter", read)
+    return search.outside.asked(("identifiers", where), "a search for exact matches is needed", read)
 
 
 def following_memories(search: MemtuiSearch, leaders: Mapping[str, float]) -> Lane:

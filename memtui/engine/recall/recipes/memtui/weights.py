@@ -92,10 +92,10 @@ WEIGHTS = (
     Weight("bm25Weight", "of the keyword score, as a share of the best", "fused", counts="always"),
     Weight(
         "identifierWeight",
-        "of identifiers that stand in the text to the letter",
+        "of exact matches of identifiers",
         "fused",
         needs="identifier_ranked",
-        missing="the question names nothing to be found to the letter",
+        missing="the question holds no identifier",
     ),
     Weight(
         "speakerWeight",

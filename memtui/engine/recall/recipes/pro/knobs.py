@@ -37,7 +37,9 @@ RETRIEVAL = (
     Knob("retrieval.reinforcementFactor", "number", "how much use stretches that time", 0, 2, 0.01),
     Knob("retrieval.maxHalfLifeMultiplier", "number", "and at most by this", 1, 10, 0.1),
     share("retrieval.hardMinScore", "a final score below this is dropped"),
-    Knob("retrieval.filterNoise", "switch", "drop greetings, refusals and boilerplate by their words"),
+    Knob(
+        "retrieval.filterNoise", "switch", "drop greetings, refusals and boilerplate, recognised by phrases"
+    ),
 )
 
 DECAY = (
@@ -115,7 +117,7 @@ def idle(trace: Trace, path: str) -> str:
     if key == "candidatePoolSize" and 2 * trace.limit >= 20:
         return "twice the limit is 20 already, and the store clamps the pool at 20"
     if key == "disableNativeCosine" and trace.mode in ("tag", "keyword"):
-        return "this recall asks by words only"
+        return "this recall uses keyword search only"
     return ""
 
 

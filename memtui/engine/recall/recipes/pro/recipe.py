@@ -61,7 +61,7 @@ ARTICLE = StagedRecipe("pro/article", ARTICLE_STAGES, None, 10, decay_on=False)
 RECIPES = (
     _recipe(
         AGENT,
-        "what the agent gets by itself",
+        "what is injected automatically",
         "memory-lancedb-pro's auto-recall: hybrid search, lifecycle decay, adaptive gate and governance.",
         asker=by_agent,
         of_agent=True,

@@ -178,7 +178,7 @@ class Run:
         if plan.gate_rule:
             rule = plan.gate_rule.replace("_", " ")
             self.warnings.append(
-                f"the adaptive gate skips this question ({rule}): the agent recalls nothing by itself"
+                f"the adaptive gate skips this question ({rule}): nothing is injected automatically"
             )
         return Trace(
             query=request.query,
