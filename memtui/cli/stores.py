@@ -53,7 +53,7 @@ def run(args: Namespace) -> int:
     storage = load_settings(settings_file(), os.environ).storage
     healths = [
         inspect(store, reach=any(each.fits(store.path) and not each.missing for each in storage))
-        for store in configured_remotes(storage, found.stores)
+        for store in (*configured_remotes(storage, found.stores), *found.indexes)
     ]
     if args.json:
         print_json({**as_json(found, healths), "kept_vectors": _kept()})
@@ -137,6 +137,8 @@ def _store(health: StoreHealth) -> dict[str, Any]:
     return {
         "name": found.name,
         "path": found.path,
+        "agent": found.agent or None,
+        "workspace": found.workspace or None,
         "plugin": found.plugin,
         "dialect": health.dialect or None,
         "dialect_title": health.dialect_title or None,

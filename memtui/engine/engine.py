@@ -65,12 +65,17 @@ def open_engine(
     with what to do.
     """
     from memtui.engine.discovery import resolve_target
+    from memtui.engine.discovery.core_index import open_found_index
     from memtui.engine.store.open import open_store
 
     wanted = None if target is None else str(target)
     found = resolve_target(wanted, settings, environ, cwd)
-    store = open_store(
-        found.uri, table=table or found.table, columns=columns, storage_options=found.storage_options
+    store = (
+        open_found_index(found.found)
+        if found.found is not None and found.found.is_index
+        else open_store(
+            found.uri, table=table or found.table, columns=columns, storage_options=found.storage_options
+        )
     )
     return Engine(
         store,
@@ -122,7 +127,7 @@ class Engine:
         self._quiet = threading.local()
         self._configured = self._configuration_files()
         self._held = HeldCatalog(store, None if state is None else state / "catalogs", now)
-        if state is not None and store.folder is None:
+        if state is not None and store.is_far:
             store.keep_vectors(state)
         self._embed_words = lru_cache(8)(self._vector_of)  # a filter is asked again for every other term
         self._embedder: Embedder | NoEmbedder = self._configured_embedder()
@@ -196,7 +201,7 @@ class Engine:
     @property
     def is_remote(self) -> bool:
         """Whether the store is not in a folder of this machine: each look at it is a request."""
-        return self._store.folder is None
+        return self._store.is_far
 
     def reach(self, uri: str) -> Mapping[str, str]:
         """The options that reach an address on object storage: of the profile that fits it, else the store's own."""

@@ -83,7 +83,7 @@ def build_catalog(
     Raises `Cancelled` between two batches, `DamagedStoreError` when a file cannot be read.
     """
     pin = store.pin()
-    far = store.folder is None
+    far = store.is_far
     total = pin.written if far else pin.count()
     columns = _Arrays(pin.dialect, total)
     seen = read = 0

@@ -47,7 +47,7 @@ def light_batches(store: Store, pin: Snapshot, folder: Path | None) -> Iterator[
     What is read whole of a remote store is kept there, sentinel rows with it, and has `_rowaddr` on object storage; a
     local store is never kept, and its sentinel rows are left out. A file that cannot be used is as good as none.
     """
-    if store.folder is not None:
+    if not store.is_far:
         yield from pin.scan(pin.dialect.light, with_row_id=True)
         return
     names = {*pin.dialect.light, *((ADDRESS,) if pin.on_object_storage else ())}
@@ -67,7 +67,7 @@ def light_batches(store: Store, pin: Snapshot, folder: Path | None) -> Iterator[
 
 def is_kept(store: Store, pin: Snapshot, folder: Path | None) -> bool:
     """Whether the columns of `pin` are on this machine already, or need not be."""
-    if store.folder is not None:
+    if not store.is_far:
         return True
     if folder is None or not any(_of_store(store, pin, folder).glob("*.arrow")):
         return False  # without a request

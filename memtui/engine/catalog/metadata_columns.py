@@ -79,7 +79,7 @@ def read_metadata(
         reader.carry_over(known, at, old)
         batches = _by_row_id(pin, np.delete(catalog.row_ids, at), reader.columns)
     else:
-        batches = pin.read_through(reader.columns, rows=WINDOW if store.folder is not None else _WINDOW_FAR)
+        batches = pin.read_through(reader.columns, rows=WINDOW if not store.is_far else _WINDOW_FAR)
     done = 0
     for batch in batches:
         if cancel:

@@ -70,6 +70,10 @@ class Capabilities:
     """What its program does with a memory without a vector, where that is harm: none is written then."""
     native_export: str = ""
     """The format of its program's own export, whose vectors are the table's."""
+    edits_files: bool = False
+    """Whether its rows are made from Markdown: a change is made in the file, and the index is its program's."""
+    read_only_because: str = ""
+    """Why what is no change of a file cannot be done, one sentence; empty for tables."""
     default_recipe: str = "pro/agent"
     """The recipe by which the table's program recalls."""
 

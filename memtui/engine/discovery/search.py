@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,8 +13,16 @@ from memtui.engine.core.errors import DamagedStoreError, MemtuiError
 from memtui.engine.core.text import counted, one_line
 from memtui.engine.discovery import write_guard
 from memtui.engine.discovery.agents import agent_ids
+from memtui.engine.discovery.core_index import core_indexes, open_found_index
 from memtui.engine.discovery.openclaw_config import LoadedConfig, load
-from memtui.engine.discovery.places import PlaceFinder, default_states, read_environment, readings
+from memtui.engine.discovery.places import (
+    Environment,
+    PathReading,
+    PlaceFinder,
+    default_states,
+    read_environment,
+    readings,
+)
 from memtui.engine.discovery.plugins import (
     PluginStore,
     agents_of,
@@ -81,8 +89,25 @@ def discover(environ: Mapping[str, str], *, cwd: Path) -> Discovery:
         agents=tuple(agents),
         workspaces=tuple(workspaces),
         findings=tuple(findings),
+        indexes=core_indexes(_with_left_states(configs, where, used, environ, cwd), cwd),
         conflict=_conflict(configs),
     )
+
+
+def _with_left_states(
+    configs: list[LoadedConfig],
+    where: Environment,
+    used: Sequence[PathReading],
+    environ: Mapping[str, str],
+    cwd: Path,
+) -> list[LoadedConfig]:
+    """The configurations, and what stands for one in default state folders that none of them uses."""
+    known = {os.path.realpath(config.reading.state) for config in configs}
+    others = [state for state in default_states(where, used) if os.path.realpath(state) not in known]
+    return [
+        *configs,
+        *(load(PathReading("host", None, state, where.user_home), environ, cwd) for state in others),
+    ]
 
 
 def _add(stores: dict[str, FoundStore], claim: PluginStore, path: str) -> None:
@@ -253,15 +278,19 @@ def inspect(found: FoundStore, *, reach: bool = False) -> StoreHealth:
             "remote",
             ("not searched: no [storage.NAME] of config.toml that can be used says how it is reached",),
         )
-    from memtui.engine.store.open import open_store
-
     try:
-        return _look(
-            found, open_store(found.path, table=found.table, storage_options=found.storage_options or None)
-        )
+        return _look(found, _opened(found))
     except MemtuiError as error:
         word = "damaged" if isinstance(error, DamagedStoreError) else "unreadable"
         return StoreHealth(found, word, (str(error),), error=error.message)
+
+
+def _opened(found: FoundStore) -> Store:
+    if found.is_index:
+        return open_found_index(found)
+    from memtui.engine.store.open import open_store
+
+    return open_store(found.path, table=found.table, storage_options=found.storage_options or None)
 
 
 def _look(found: FoundStore, store: Store) -> StoreHealth:
@@ -310,7 +339,7 @@ def is_orphan(scope: str | None) -> bool:
 
 def _counts(store: Store, column: str) -> dict[str | None, int]:
     """Rows by value of a text column, largest first; {} when the table has no such column, or is far away."""
-    if column not in store.columns or store.folder is None:
+    if column not in store.columns or store.is_far:
         return {}
     counts: Counter[str | None] = Counter()
     for batch in store.scan((column,)):

@@ -11,6 +11,7 @@ from typing import Protocol
 from urllib.parse import unquote, urlsplit
 
 from memtui.engine.core.errors import MemtuiError, StoreNotFoundError, UsageError
+from memtui.engine.discovery.core_index import index_at, is_index_file
 from memtui.engine.discovery.places import read_environment, storage_path
 from memtui.engine.discovery.search import discover
 from memtui.engine.discovery.types import Discovery, FoundStore, Lock, WriteGuard
@@ -175,7 +176,7 @@ def _named(wanted: str, discovery: Discovery, environ: Mapping[str, str], cwd: P
     if by_name:
         return _of(by_name[0], discovery)
     if here is None:
-        names = [each.name for each in discovery.stores]
+        names = [each.name for each in (*discovery.stores, *discovery.indexes)]
         near = get_close_matches(wanted, names, 1, 0.5)
         known = (
             f"Did you mean {near[0]}?"
@@ -189,6 +190,8 @@ def _named(wanted: str, discovery: Discovery, environ: Mapping[str, str], cwd: P
         raise StoreNotFoundError(
             f"There is no store {wanted}: no such folder, no discovered store of that name.", fix=known
         )
+    if is_index_file(here):
+        return _of(index_at(here, discovery.indexes, environ, cwd), discovery)
     folder, table = (
         (here.parent, here.stem)
         if here.suffix == ".lance" and os.path.isdir(here / "_versions")
@@ -201,7 +204,7 @@ def _named(wanted: str, discovery: Discovery, environ: Mapping[str, str], cwd: P
 
 
 def _discovered(discovery: Discovery) -> Target:
-    stores = discovery.stores
+    stores = discovery.stores or tuple(each for each in discovery.indexes if each.active)
     if not stores:
         looked = ", ".join(discovery.folders)
         hints = "".join(f" {finding.message}" for finding in discovery.findings if finding.severity != "note")

@@ -21,6 +21,9 @@ BUILTIN = "memory-lancedb"
 
 ENGINE = "openclaw-mem-engine"
 
+CORE = "memory-core"
+"""OpenClaw's own: an index in SQLite, which is no store of LanceDB."""
+
 OWNERS = (PRO, BUILTIN, ENGINE)
 """The plugins that keep their memories in LanceDB."""
 
@@ -129,6 +132,12 @@ class FoundStore:
     """The agents that the configuration names, the one that owns ambient work first; empty where it names none."""
     retention_days: float | None = None
     """Days after which the plugin prunes old versions; None when it does not."""
+    agent: str = ""
+    """Of an index of memory-core: whose it is."""
+    workspace: str = ""
+    """Of an index of memory-core: the folder of its Markdown; empty where it is not known."""
+    extra_paths: tuple[tuple[str, str], ...] = ()
+    """Of an index of memory-core: the paths beside the workspace that are indexed, each with its pattern."""
     rerank_keys: tuple[KeyRef, ...] = ()
     hidden_embedding: SecretText[EmbeddingSettings | None] = field(
         default=SecretText(None), repr=False, compare=False
@@ -160,6 +169,11 @@ class FoundStore:
     def storage_options(self) -> Mapping[str, str]:
         """Options for opening a remote store; may hold secrets."""
         return self.hidden_storage.reveal()
+
+    @property
+    def is_index(self) -> bool:
+        """Whether it is memory-core's index of an agent, and no table."""
+        return self.plugin == CORE
 
     @property
     def is_remote(self) -> bool:
@@ -212,6 +226,8 @@ class Discovery:
     agents: tuple[Agent, ...]
     workspaces: tuple[Workspace, ...]
     findings: tuple[ConfigFinding, ...]
+    indexes: tuple[FoundStore, ...] = ()
+    """memory-core's index of each agent that has a database, those that are recalled by first."""
     conflict: str = ""
     """Non-empty when the environment can be read in two ways: which, in one sentence."""
 
@@ -235,5 +251,5 @@ class Discovery:
 
     def named(self, name: str) -> tuple[FoundStore, ...]:
         """The stores that a person may mean by `name`: its own name, else the plugin that is configured."""
-        exact = tuple(store for store in self.stores if store.name == name)
+        exact = tuple(store for store in (*self.stores, *self.indexes) if store.name == name)
         return exact or tuple(store for store in self.stores if store.plugin == name and store.configured)

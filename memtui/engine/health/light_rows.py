@@ -84,7 +84,7 @@ def _told(store: Store, id_column: str, metadata: str) -> Iterator[pa.RecordBatc
     """Ids and metadata of the rows that tell something, a window at a time; far away in one query."""
     import pyarrow.compute as pc
 
-    if store.folder is None:
+    if store.is_far:
         where = " OR ".join(sql.contains(metadata, key) for key in _KEYS)
         yield from store.scan([id_column, metadata], where=where, batch_size=8_192)
         return

@@ -173,7 +173,7 @@ def _metadata(catalog: Catalog, now_ms: int) -> Iterator[Finding]:
 
 def _vectors(store: Store, catalog: Catalog) -> Iterator[Finding]:
     dims = store.pin(catalog.version).dims
-    most = VECTOR_BYTES if store.folder is not None else FAR_VECTOR_BYTES
+    most = VECTOR_BYTES if not store.is_far else FAR_VECTOR_BYTES
     if dims is None or catalog.n * dims * 4 > most:
         return
     useless = int(np.count_nonzero(StoreFacts(store, catalog).without_vector()))

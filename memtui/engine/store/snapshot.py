@@ -76,6 +76,8 @@ class Snapshot:
         with explained(where):
             self.version: int = int(table.version)
             self.schema: pa.Schema = table.schema
+        self.in_memory = False
+        """Whether the rows are held in memory, as those of another program's file are: no read is a request."""
         self._exact = False
         self.counted: str | None = None
         """The rows that keyword scores count, as SQL; None for every one."""
@@ -87,7 +89,7 @@ class Snapshot:
     @property
     def on_object_storage(self) -> bool:
         """Whether each read is a request to a service of objects; a database service is none."""
-        return self.folder is None and not self.where.startswith("db://")
+        return self.folder is None and not self.in_memory and not self.where.startswith("db://")
 
     @cached_property
     def vector_index(self) -> str:

@@ -91,6 +91,11 @@ class Store:
         """The folder that holds the table, None for a remote store."""
         return self._place.folder
 
+    @property
+    def is_far(self) -> bool:
+        """Whether the table is not on this machine: each look at it is a request."""
+        return self.folder is None
+
     def objects(self) -> ObjectFolder | None:
         """The place of a store on object storage, for what stands beside its table; None for a local one.
 

@@ -1,0 +1,138 @@
+"""Where the lines of an indexed chunk are in its file now, also after the file went on since it was indexed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Literal
+
+from memtui.engine.notes.annotations import Annotations, read_annotations, strip_annotations
+from memtui.engine.notes.entry_edit import content_lines
+from memtui.engine.notes.index_file import IndexedChunk
+from memtui.engine.notes.memory_files import CURATED, FileText, split_lines
+
+State = Literal["indexed", "changed", "gone", "file gone", "unclear"]
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedChunk:
+    """A chunk and its lines in the file as it is now.
+
+    "indexed": the file says what the index says; "changed": the lines differ, `text` and `fields` are the file's;
+    "gone": the lines were removed; "file gone"; "unclear": which lines are meant cannot be told.
+    """
+
+    chunk: IndexedChunk
+    state: State
+    text: str
+    fields: Annotations
+    start: int = 0
+    """First line, counted from 0."""
+    end: int = 0
+    """The line behind the last one."""
+    whole: bool = True
+    """Whether the chunk is made of whole lines: of a long line that was cut, a piece cannot be changed alone."""
+
+
+def place_chunks(chunks: Sequence[IndexedChunk], file: FileText, indexed_hash: str) -> dict[str, PlacedChunk]:
+    """Each chunk of one file, by its id, with where it is in the file's text of today."""
+    if file.text is None:
+        state: State = "file gone" if not file.hash else "unclear"
+        return {chunk.id: PlacedChunk(chunk, state, chunk.text, _fields(chunk)) for chunk in chunks}
+    lines = split_lines(file.text)
+    if file.hash == indexed_hash:
+        return {chunk.id: _as_indexed(chunk, lines) for chunk in chunks}
+    old: dict[int, str] = {}
+    for chunk in chunks:
+        written = split_lines(chunk.text)
+        if len(written) == chunk.end_line - chunk.start_line + 1:
+            old.update(enumerate((_plain(line) for line in written), chunk.start_line - 1))
+    count = max(old, default=-1) + 1
+    before = [old.get(number, f"\0{number}") for number in range(count)]
+    after = [_visible(line) for line in lines]
+    codes = SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
+    return {chunk.id: _placed(chunk, lines, codes) for chunk in chunks}
+
+
+def _as_indexed(chunk: IndexedChunk, lines: Sequence[str]) -> PlacedChunk:
+    start, end = chunk.start_line - 1, min(chunk.end_line, len(lines))
+    own = lines[start:end]
+    whole = [_visible(line) for line in own] == [_plain(line) for line in split_lines(chunk.text)]
+    return PlacedChunk(chunk, "indexed", chunk.text, _fields(chunk), start, end, whole)
+
+
+def _placed(
+    chunk: IndexedChunk, lines: Sequence[str], codes: Sequence[tuple[str, int, int, int, int]]
+) -> PlacedChunk:
+    start, end = chunk.start_line - 1, chunk.end_line
+    found = _range(start, end, codes)
+    if found is None:
+        return PlacedChunk(chunk, "unclear", chunk.text, _fields(chunk))
+    own = lines[found[0] : found[1]]
+    visible = [_visible(line) for line in own]
+    if _says_nothing(visible) and not _says_nothing(split_lines(chunk.text)):
+        return PlacedChunk(chunk, "gone", chunk.text, _fields(chunk), *found)
+    fields = _read_fields(chunk.path, own)
+    same = visible == [_plain(line) for line in split_lines(chunk.text)]
+    if same and (not _is_curated(chunk.path) or fields == _fields(chunk)):
+        return PlacedChunk(chunk, "indexed", chunk.text, _fields(chunk), *found)
+    return PlacedChunk(chunk, "changed", "\n".join(visible), fields, *found)
+
+
+def _says_nothing(lines: Sequence[str]) -> bool:
+    return content_lines(lines) == (0, 0)
+
+
+def _range(start: int, end: int, codes: Sequence[tuple[str, int, int, int, int]]) -> tuple[int, int] | None:
+    """The lines of today that stand for lines start to end of then; None where that cannot be told."""
+    first: int | None = None
+    last = 0
+    place = 0
+    for tag, a0, a1, b0, b1 in codes:
+        low, high = max(a0, start), min(a1, end)
+        if a1 <= start:
+            place = b1
+        if low >= high:
+            continue
+        if tag == "equal" or (tag == "replace" and a1 - a0 == b1 - b0):
+            new = (b0 + low - a0, b0 + high - a0)
+        elif tag == "delete":
+            new = (b0, b0)
+        elif low == a0 and high == a1:
+            new = (b0, b1)
+        else:
+            return None  # a stretch of another length that belongs to several chunks
+        first = new[0] if first is None else first
+        last = new[1]
+    return (place, place) if first is None else (first, last)
+
+
+def _is_curated(path: str) -> bool:
+    return path in CURATED
+
+
+def _read_fields(path: str, lines: Sequence[str]) -> Annotations:
+    found = read_annotations(line.rstrip("\r") for line in lines)
+    return found if _is_curated(path) else Annotations(project=found.project)
+
+
+def _fields(chunk: IndexedChunk) -> Annotations:
+    return Annotations(chunk.importance, chunk.triggers, chunk.project)
+
+
+def _plain(line: str) -> str:
+    return line.rstrip("\r").removeprefix("\ufeff")
+
+
+def _visible(line: str) -> str:
+    return strip_annotations(_plain(line))
+
+
+def chunks_by_file(chunks: Sequence[IndexedChunk]) -> Mapping[str, list[IndexedChunk]]:
+    """The chunks of files, sessions left out, by path."""
+    found: dict[str, list[IndexedChunk]] = {}
+    for chunk in chunks:
+        if chunk.source != "sessions":
+            found.setdefault(chunk.path, []).append(chunk)
+    return found
