@@ -129,6 +129,10 @@ class Engine:
         self._held = HeldCatalog(store, None if state is None else state / "catalogs", now)
         if state is not None and store.is_far:
             store.keep_vectors(state)
+        if store.dialect.can.edits_files and self.state_place is not None:
+            from memtui.engine.notes.index_store import remember_places
+
+            remember_places(store, self.state_place / "note-places.json")
         self._embed_words = lru_cache(8)(self._vector_of)  # a filter is asked again for every other term
         self._embedder: Embedder | NoEmbedder = self._configured_embedder()
 

@@ -35,6 +35,10 @@ def apply(engine: Engine, change_set: ChangeSet, *, confirmed: bool = False) -> 
         raise RefusedError(
             f"Its vectors are not made: {change_set.unsent}.", fix="Plan it again where that may be sent."
         )
+    if engine.store.dialect.can.edits_files:
+        from memtui.engine.changes.note_changes import apply_notes
+
+        return apply_notes(engine, change_set, confirmed=confirmed)
     writing = engine.write_state
     if _ours_alone(change_set, writing):
         return _write_aside(change_set, writing.journal, now_ms=engine.now_ms, client=writing.client)

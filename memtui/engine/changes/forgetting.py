@@ -283,6 +283,10 @@ def plan_forget(
     """
     if shrink and not hard:
         raise UsageError("Archived memories stay in the history.", fix="Shrink the history of a hard forget.")
+    if engine.store.dialect.can.edits_files:
+        from memtui.engine.changes.note_changes import plan_note_forget
+
+        return plan_note_forget(engine, ids, hard=hard, shrink=shrink)
     if not hard:
         return _archive(engine, ids, spare_pinned)
     journal = engine.write_state.journal if engine.state is not None else None

@@ -72,9 +72,20 @@ def find_interrupted(engine: Engine) -> list[Interrupted]:
     entries = journal.entries(states=(INTERRUPTED,))
     if not entries:
         return []
+    if engine.store.dialect.can.edits_files:
+        return [Interrupted(each, _found_in_notes(each)) for each in entries]
     writer = engine.store.writer()
     writer.newest()
     return [Interrupted(each, _found(each, journal, writer)) for each in entries]
+
+
+def _found_in_notes(entry: JournalEntry) -> AppliedState:
+    from memtui.engine.changes.note_changes import notes_applied
+
+    said = notes_applied(entry)
+    if said is None:
+        return AppliedState.CHANGED
+    return AppliedState.WHOLE if said else AppliedState.NOTHING
 
 
 def _found(entry: JournalEntry, journal: Journal, writer: Writer) -> AppliedState:
@@ -98,6 +109,13 @@ def _found(entry: JournalEntry, journal: Journal, writer: Writer) -> AppliedStat
 
 def plan_finish(engine: Engine, number: int) -> ChangeSet:
     """Plan to complete an interrupted entry; an empty set when it is wholly there."""
+    if engine.store.dialect.can.edits_files:
+        from memtui.engine.changes.note_changes import plan_note_shift
+
+        entry = engine.write_state.journal.entry(number)
+        _check(entry)
+        planned = plan_note_shift(engine, entry, "after", action=entry.action)
+        return replace(planned, title=entry.title, undoes=entry.undoes)
     journal, writer = engine.write_state.journal, engine.store.writer()
     entry = journal.entry(number)
     _check(entry)
@@ -114,6 +132,10 @@ def finish_entry(engine: Engine, number: int, *, confirmed: bool = False) -> Out
 
     Where rows are written, their entry takes the place of the interrupted one.
     """
+    if engine.store.dialect.can.edits_files:
+        from memtui.engine.changes.note_changes import finish_notes
+
+        return finish_notes(engine, engine.write_state.journal.entry(number), plan_finish(engine, number))
     applier = engine.write_state.applier
     entry = applier.journal.entry(number)
     outcome = _finish(entry, plan_finish(engine, number), applier, confirmed=confirmed)
@@ -184,6 +206,10 @@ def plan_undo(engine: Engine, number: int | None = None, *, forced: Collection[s
     there is nothing to write, as for an interrupted entry that never reached the table; apply it all the same.
     Undoing an undo is a redo. Raises UsageError for an unknown entry, RefusedError for one that is undone.
     """
+    if engine.store.dialect.can.edits_files:
+        from memtui.engine.changes.note_changes import plan_note_undo
+
+        return plan_note_undo(engine, number)
     journal, writer = engine.write_state.journal, engine.store.writer()
     if number is None:
         applied = journal.entries(states=("applied",))
@@ -232,6 +258,10 @@ def plan_undo(engine: Engine, number: int | None = None, *, forced: Collection[s
 
 def plan_redo(engine: Engine, number: int | None = None, *, forced: Collection[str] = ()) -> ChangeSet:
     """Plan to make again what was undone: the entry `number` (or its undo), by default the last one undone."""
+    if engine.store.dialect.can.edits_files:
+        from memtui.engine.changes.note_changes import plan_note_redo
+
+        return plan_note_redo(engine, number)
     journal, writer = engine.write_state.journal, engine.store.writer()
     undos = [each for each in journal.entries(states=("applied",)) if each.action == "undo"]
     undos = [each for each in undos if each.rows or edits_in(each.detail) or tags_in(each.detail)]

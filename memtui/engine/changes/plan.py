@@ -142,17 +142,27 @@ def plan_edit(
     entity it makes a new version unless `in_place`. Raises UsageError for values that make no sense,
     RefusedError when the text cannot be embedded.
     """
+    if engine.store.dialect.can.edits_files:
+        from memtui.engine.changes.note_changes import plan_note_edit
+
+        _one_text(given, ids)
+        count = counted(len(ids), "memory", "memories")
+        return plan_note_edit(engine, dict.fromkeys(ids, given), f"{count}: {_title(given)}")
     planner = change_planner(engine)
     dialect = planner.store.dialect
     values = fields.parse(given, dialect, planner.now_ms)
-    if "text" in values and len(ids) > 1:
+    _one_text(values, ids)
+    setting = FieldEdit(values, planner.now_ms, reason)
+    found = read(planner, ids)
+    return _change_set(planner, found, dict.fromkeys(found.rows, setting), _title(given), in_place)
+
+
+def _one_text(given: Mapping[str, Any], ids: Sequence[str]) -> None:
+    if "text" in given and len(ids) > 1:
         raise UsageError(
             f"One text for {len(ids)} memories would make them all the same.",
             fix="Change the text of one memory at a time.",
         )
-    setting = FieldEdit(values, planner.now_ms, reason)
-    found = read(planner, ids)
-    return _change_set(planner, found, dict.fromkeys(found.rows, setting), _title(given), in_place)
 
 
 def plan_each(
@@ -166,6 +176,10 @@ def plan_each(
     """Set fields of several memories, each its own: what a sweep does. `title` says what, in a few words.
 
     `in_place`: a new text takes the place of the old one, which is no version of its own."""
+    if engine.store.dialect.can.edits_files:
+        from memtui.engine.changes.note_changes import plan_note_edit
+
+        return plan_note_edit(engine, given, title)
     planner = change_planner(engine)
     read_values: dict[tuple[tuple[str, Any], ...], FieldEdit] = {}
     settings: dict[str, FieldEdit] = {}
@@ -180,6 +194,13 @@ def plan_each(
 
 def plan_texts(engine: Engine, texts: Mapping[str, str], *, in_place: bool = False) -> ChangeSet:
     """New texts for several memories, each its own: what an editor gives back."""
+    if engine.store.dialect.can.edits_files:
+        from memtui.engine.changes.note_changes import plan_note_edit
+
+        count = counted(len(texts), "memory", "memories")
+        return plan_note_edit(
+            engine, {each: {"text": text} for each, text in texts.items()}, f"{count}: new text"
+        )
     planner = change_planner(engine)
     settings = {
         each: FieldEdit({"text": fields.check_text(text)}, planner.now_ms) for each, text in texts.items()

@@ -155,6 +155,8 @@ def access_to(
         return WriteAccess(
             "read-only", "none", f"memtui reads tables of {dialect.title}, but does not write them."
         )
+    if dialect.can.edits_files:
+        return WriteAccess("ok", "none", "memtui changes the Markdown; the index is the host's.")
     locks = dialect.can.owner_lock
     if served:
         return WriteAccess("read-only", "none", _SERVED)

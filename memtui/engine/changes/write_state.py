@@ -120,12 +120,7 @@ class WriteState:
         """What writing needs, for the engine's other parts; RefusedError where nothing may be written."""
         from memtui.engine.changes.applier import Applier
 
-        if not self._writable:
-            raise RefusedError(
-                f"{self._store.name} is open for reading only.",
-                fix="Open it for writing; nothing was changed.",
-            )
-        self.access.require(confirmed=True)
+        self.require_writable()
         with self._lock:
             if self._applier is None:
                 self._applier = Applier(
@@ -134,6 +129,15 @@ class WriteState:
             elif self._applier.client != self.client:
                 self._applier = replace(self._applier, client=self.client)
             return self._applier
+
+    def require_writable(self) -> None:
+        """Raise RefusedError where nothing may be written: opened for reading, or never writable."""
+        if not self._writable:
+            raise RefusedError(
+                f"{self._store.name} is open for reading only.",
+                fix="Open it for writing; nothing was changed.",
+            )
+        self.access.require(confirmed=True)
 
     def close(self) -> None:
         """Close the journal, after a change that is being made; what is staged is dropped."""

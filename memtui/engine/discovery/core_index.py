@@ -43,7 +43,7 @@ def core_indexes(configs: Iterable[LoadedConfig], cwd: Path) -> tuple[FoundStore
 
 
 def index_at(file: Path, known: Iterable[FoundStore], environ: Mapping[str, str], cwd: Path) -> FoundStore:
-    """What is known of the database `file`: by the environment's configurations, else by the one of its own state folder."""
+    """What is known of the database `file`: by the environment, else by the configuration of its own state folder."""
     same = os.path.realpath(file)
     found = next((store for store in known if os.path.realpath(store.path) == same), None)
     if found is not None:

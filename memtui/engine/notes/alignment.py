@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from typing import Literal
 
 from memtui.engine.notes.annotations import Annotations, read_annotations, strip_annotations
 from memtui.engine.notes.entry_edit import content_lines
 from memtui.engine.notes.index_file import IndexedChunk
 from memtui.engine.notes.memory_files import CURATED, FileText, split_lines
+from memtui.engine.notes.place_book import (
+    Codes,
+    PlacedLines,
+    Range,
+    carry_range,
+    line_codes,
+    line_mark,
+)
 
 State = Literal["indexed", "changed", "gone", "file gone", "unclear"]
 
@@ -35,14 +42,22 @@ class PlacedChunk:
     """Whether the chunk is made of whole lines: of a long line that was cut, a piece cannot be changed alone."""
 
 
-def place_chunks(chunks: Sequence[IndexedChunk], file: FileText, indexed_hash: str) -> dict[str, PlacedChunk]:
-    """Each chunk of one file, by its id, with where it is in the file's text of today."""
+def place_chunks(
+    chunks: Sequence[IndexedChunk], file: FileText, indexed_hash: str, known: PlacedLines | None = None
+) -> dict[str, PlacedChunk]:
+    """Each chunk of one file, by its id, with where it is in the file's text of today.
+
+    `known`: where memtui left the chunks of this index when it changed the file.
+    """
     if file.text is None:
         state: State = "file gone" if not file.hash else "unclear"
         return {chunk.id: PlacedChunk(chunk, state, chunk.text, _fields(chunk)) for chunk in chunks}
     lines = split_lines(file.text)
     if file.hash == indexed_hash:
         return {chunk.id: _as_indexed(chunk, lines) for chunk in chunks}
+    if known is not None and known.indexed == indexed_hash:
+        codes = line_codes(known.marks, [line_mark(line) for line in lines])
+        return {chunk.id: _placed(chunk, lines, codes, known.ranges.get(chunk.id)) for chunk in chunks}
     old: dict[int, str] = {}
     for chunk in chunks:
         written = split_lines(chunk.text)
@@ -51,8 +66,10 @@ def place_chunks(chunks: Sequence[IndexedChunk], file: FileText, indexed_hash: s
     count = max(old, default=-1) + 1
     before = [old.get(number, f"\0{number}") for number in range(count)]
     after = [_visible(line) for line in lines]
-    codes = SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
-    return {chunk.id: _placed(chunk, lines, codes) for chunk in chunks}
+    codes = line_codes(before, after)
+    return {
+        chunk.id: _placed(chunk, lines, codes, (chunk.start_line - 1, chunk.end_line)) for chunk in chunks
+    }
 
 
 def _as_indexed(chunk: IndexedChunk, lines: Sequence[str]) -> PlacedChunk:
@@ -62,11 +79,8 @@ def _as_indexed(chunk: IndexedChunk, lines: Sequence[str]) -> PlacedChunk:
     return PlacedChunk(chunk, "indexed", chunk.text, _fields(chunk), start, end, whole)
 
 
-def _placed(
-    chunk: IndexedChunk, lines: Sequence[str], codes: Sequence[tuple[str, int, int, int, int]]
-) -> PlacedChunk:
-    start, end = chunk.start_line - 1, chunk.end_line
-    found = _range(start, end, codes)
+def _placed(chunk: IndexedChunk, lines: Sequence[str], codes: Codes, then: Range | None) -> PlacedChunk:
+    found = None if then is None else carry_range(*then, codes)
     if found is None:
         return PlacedChunk(chunk, "unclear", chunk.text, _fields(chunk))
     own = lines[found[0] : found[1]]
@@ -82,30 +96,6 @@ def _placed(
 
 def _says_nothing(lines: Sequence[str]) -> bool:
     return content_lines(lines) == (0, 0)
-
-
-def _range(start: int, end: int, codes: Sequence[tuple[str, int, int, int, int]]) -> tuple[int, int] | None:
-    """The lines of today that stand for lines start to end of then; None where that cannot be told."""
-    first: int | None = None
-    last = 0
-    place = 0
-    for tag, a0, a1, b0, b1 in codes:
-        low, high = max(a0, start), min(a1, end)
-        if a1 <= start:
-            place = b1
-        if low >= high:
-            continue
-        if tag == "equal" or (tag == "replace" and a1 - a0 == b1 - b0):
-            new = (b0 + low - a0, b0 + high - a0)
-        elif tag == "delete":
-            new = (b0, b0)
-        elif low == a0 and high == a1:
-            new = (b0, b1)
-        else:
-            return None  # a stretch of another length that belongs to several chunks
-        first = new[0] if first is None else first
-        last = new[1]
-    return (place, place) if first is None else (first, last)
 
 
 def _is_curated(path: str) -> bool:

@@ -23,7 +23,7 @@ _HEADING = re.compile(r"#{1,6}\s")
 
 
 def parse_values(given: Mapping[str, object]) -> dict[str, str]:
-    """What a person typed for an entry, checked; an empty value of a comment removes it. UsageError where it makes no sense."""
+    """What a person typed for an entry, checked; an empty comment is removed. UsageError where it makes no sense."""
     values: dict[str, str] = {}
     for name, value in given.items():
         field = "triggers" if name == "trigger" else name
@@ -98,10 +98,11 @@ def _line_of(lines: Sequence[str], field: str) -> int:
     """The line whose comment holds the field; else the one with other comments, else the entry's first."""
     plain = [line.removesuffix("\r") for line in lines]
     start, end = content_lines(lines)
-    around = range(start, end) if end > start else range(len(lines))
+    around: range = range(start, end) if end > start else range(len(lines))
     found = [at for at in range(len(lines)) if has_annotation(plain[at], field)]
     tails = [at for at in around if annotation_tail(plain[at])]
-    return next(iter((*found, *tails, *around)))
+    places: list[int] = [*found, *tails, *around]
+    return places[0]
 
 
 def _with_text(lines: list[str], text: str) -> list[str]:

@@ -9,10 +9,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memtui.engine.core.errors import DamagedStoreError, MemtuiError, StoreNotFoundError, UnknownDialectError
 from memtui.engine.core.sqlite_file import column_names, open_unchanged
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 FILE = "openclaw-agent.sqlite"
 """The database of an agent of today's host."""
@@ -48,13 +52,13 @@ class IndexedChunk:
     observed_ms: int = 0
 
     @property
-    def vector(self) -> Sequence[float] | None:
+    def vector(self) -> NDArray[np.float64] | None:
         """The embedding, 64-bit floats in the file; None for an empty, damaged or zero one."""
         import numpy as np
 
         if not self.embedding or len(self.embedding) % 8:
             return None
-        numbers: Sequence[float] = np.frombuffer(self.embedding, dtype="<f8")
+        numbers = np.frombuffer(self.embedding, dtype="<f8")
         return numbers if np.isfinite(numbers).all() and np.any(numbers) else None
 
 
@@ -98,7 +102,7 @@ def read_index_file(path: Path) -> IndexContent:
     Raises StoreNotFoundError, UnknownDialectError (a database of another program) or DamagedStoreError.
     """
     with opened_index(path) as db:
-        if not _NEEDED <= set(column_names(db, CHUNKS)):
+        if not set(column_names(db, CHUNKS)) >= _NEEDED:
             if not column_names(db, "session_nodes") and not column_names(db, SOURCES):
                 raise UnknownDialectError(
                     f"{path} is no database of an OpenClaw agent: it has no table {CHUNKS}.",

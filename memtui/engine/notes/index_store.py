@@ -16,6 +16,7 @@ from memtui.engine.notes.alignment import PlacedChunk, State, chunks_by_file, pl
 from memtui.engine.notes.annotations import Annotations
 from memtui.engine.notes.index_file import IndexContent, IndexedChunk, read_index_file
 from memtui.engine.notes.memory_files import FileText, MemoryFiles, read_file_text
+from memtui.engine.notes.place_book import PlaceBook
 from memtui.engine.store.row_store import RowStore
 
 if TYPE_CHECKING:
@@ -72,6 +73,7 @@ class NotesIndex:
         self._view = IndexView()
         self._seen: Hashable = None
         self._vectors = True
+        self.book = PlaceBook(None)
 
     @property
     def path(self) -> Path:
@@ -94,10 +96,12 @@ class NotesIndex:
         placed: dict[str, PlacedChunk] = {}
         texts: dict[str, FileText] = {}
         known = content.file_of
+        kept = self.book.read()
         for path, chunks in chunks_by_file(content.chunks).items():
             text = self._text(path)
             texts[path] = text
-            placed |= place_chunks(chunks, text, known[path].hash if path in known else "")
+            digest = known[path].hash if path in known else ""
+            placed |= place_chunks(chunks, text, digest, kept.get(path))
         return IndexView(content, placed, texts)
 
     def _text(self, path: str) -> FileText:
@@ -118,6 +122,7 @@ class NotesIndex:
             view.content.chunks,
             view.content.files,
             tuple((path, text.hash) for path, text in view.texts.items()),
+            tuple((place.state, place.start, place.end) for place in view.placed.values()),
         )
         with self._lock:
             same = seen == self._seen
@@ -216,6 +221,14 @@ def open_index(path: Path, files: MemoryFiles, agent: str) -> RowStore:
     Opening reads alone. Raises StoreNotFoundError, UnknownDialectError or DamagedStoreError.
     """
     return RowStore(NotesIndex(path.absolute(), files, agent), TABLE)
+
+
+def remember_places(store: Store, file: Path) -> None:
+    """Let the index of a store know where memtui's own changes left its chunks, from now on."""
+    index = index_of(store)
+    if index is not None and isinstance(store, RowStore):
+        index.book = PlaceBook(file)
+        store.look_again()
 
 
 def index_of(store: Store) -> NotesIndex | None:

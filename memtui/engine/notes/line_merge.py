@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
+
+from memtui.engine.notes.place_book import line_codes
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +46,7 @@ def merge_lines(base: str, ours: str, theirs: str) -> MergedText:
 
 
 def _edits(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int, list[str]]]:
-    codes = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
-    return [(a0, a1, list(new[b0:b1])) for tag, a0, a1, b0, b1 in codes if tag != "equal"]
+    return [(a0, a1, list(new[b0:b1])) for tag, a0, a1, b0, b1 in line_codes(old, new) if tag != "equal"]
 
 
 def _meet(a0: int, a1: int, c0: int, c1: int) -> bool:

@@ -1,4 +1,4 @@
-"""Rows that are read from another program's own file, held in memory and read as a store: nothing of it can be written."""
+"""Rows read from another program's own file, held in memory and read as a store: nothing of it can be written."""
 
 from __future__ import annotations
 
@@ -110,6 +110,11 @@ class RowStore(Store):
             fix="Nothing was changed.",
         )
 
+    def look_again(self) -> None:
+        """Take the rows anew at the next look, whatever the file's stamp says, and look."""
+        self._stamp = None
+        self.refresh()
+
     def _look(self) -> None:
         """Take the rows anew where the file was written since."""
         with self._rows_lock:
@@ -118,7 +123,7 @@ class RowStore(Store):
                 return
             rows = self.source.rows()
             if rows is not None:
-                self._connection.create_table(self.table_name, rows, mode="overwrite")
+                self._connection.create_table(self.table_name, rows, mode="overwrite", on_bad_vectors="null")
             self._stamp = stamp
 
     def _newest(self) -> Snapshot:
@@ -127,7 +132,7 @@ class RowStore(Store):
 
     def _snapshot(self, table: Any, schema: pa.Schema) -> Snapshot:
         snapshot = super()._snapshot(table, schema)
-        snapshot.in_memory = True
+        snapshot.in_memory, snapshot.source = True, self.source
         return snapshot
 
     def _unknown_columns(self) -> tuple[str, ...]:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from memtui.engine.dialects.base import Dialect
     from memtui.engine.store.agent_words.search import Ranked, WordIndex
+    from memtui.engine.store.row_store import RowSource
     from memtui.engine.store.vector_matrix import MatrixCache, NearestRows, VectorMatrix
     from memtui.engine.store.word_matrix import FoundWords, WordCache, WordSplitter
 
@@ -78,6 +79,8 @@ class Snapshot:
             self.schema: pa.Schema = table.schema
         self.in_memory = False
         """Whether the rows are held in memory, as those of another program's file are: no read is a request."""
+        self.source: RowSource | None = None
+        """The file of another program that the rows are made of; None for a table."""
         self._exact = False
         self.counted: str | None = None
         """The rows that keyword scores count, as SQL; None for every one."""

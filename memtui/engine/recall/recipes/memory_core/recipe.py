@@ -27,7 +27,13 @@ from memtui.engine.recall.proof_account import with_account
 from memtui.engine.recall.proof_rules import StepsProof
 from memtui.engine.recall.recipes.base import Recipe, Resolved
 from memtui.engine.recall.recipes.memory_core.keywords import keywords
-from memtui.engine.recall.recipes.memory_core.ranking import age_factor, rank_score, varied
+from memtui.engine.recall.recipes.memory_core.ranking import (
+    age_factor,
+    importance_factor,
+    rank_score,
+    varied,
+    word_share,
+)
 from memtui.engine.recall.recipes.memtui.searches import MemtuiSearch, by_meaning, by_words
 from memtui.engine.recall.recipes.memtui.searches import recorded as recorded_lane
 from memtui.engine.recall.recipes.pro.settings import SettingsBlock, resolve_block
@@ -142,7 +148,7 @@ def _fused(pool: CandidatePool, weights: tuple[float, float]) -> StageOutcome:
     return StageOutcome(flow, "merged", inputs, params={"vectorWeight": weights[0], "textWeight": weights[1]})
 
 
-def _aged(flow: Ranking, pool: CandidatePool, half_life_days: float) -> StageOutcome:
+def aged(flow: Ranking, pool: CandidatePool, half_life_days: float) -> StageOutcome:
     """Half of the score is left after each half-life; an unknown time does not age."""
     known = pool.timestamp > 0
     age = np.where(known, np.maximum(0.0, (pool.now_ms - pool.timestamp) / DAY_MS), 0.0)
@@ -183,7 +189,7 @@ def _admitted(flow: Ranking, pool: CandidatePool, least: float, text_weight: flo
 
 
 @dataclass
-class _Run:
+class CoreRun:
     """The state of one recall while it is made."""
 
     request: RecallRequest
@@ -229,13 +235,13 @@ class _Run:
             ("bm25_ranked", "words", words, pool.bm25),
         ):
             gone = {place[each.row.id]: Drop(each.reason, each.score, each.limit) for each in lane.dropped}
-            self._add(name, title, "search", None, _searched(hits, pool, gone, lane))
+            self._add(name, title, "search", None, searched(hits, pool, gone, lane))
         flow = self._add(
             "fused", "fusion", "score", None, _fused, pool, settings.weights(words_only=words_only)
         )
         if settings.temporal_decay:
             flow = self._add(
-                "temporal_decay", "age", "score", flow, _aged, flow, pool, settings.half_life_days
+                "temporal_decay", "age", "score", flow, aged, flow, pool, settings.half_life_days
             )
         if settings.mmr:
             flow = self._add("variety", "variety", "order", flow, _variety, flow, pool, settings.mmr_lambda)
@@ -342,7 +348,7 @@ def blank_like(flow: Ranking) -> Ranking:
     return Ranking(np.array([], np.int64), np.full(len(flow.score), math.nan))
 
 
-def _searched(
+def searched(
     hits: Mapping[int, Hit], pool: CandidatePool, gone: Mapping[int, Drop], lane: Lane
 ) -> Callable[[], StageOutcome]:
     return lambda: ranked(hits, pool, gone, lane.warning, {"via": lane.via, **lane.params})
@@ -361,7 +367,15 @@ def run(
     a setting, MemtuiError when neither meaning nor words can be searched.
     """
     now_ms = context.now_ms if request.now_ms is None else request.now_ms
-    return _Run(request, outside, now_ms, on_stage or (lambda summary: None), cancel or CancelToken()).trace()
+    if outside.pin.source is not None:
+        from memtui.engine.recall.recipes.memory_core.host_index import HostIndexRun
+
+        return HostIndexRun(
+            request, outside, now_ms, on_stage or (lambda summary: None), cancel or CancelToken()
+        ).trace()
+    return CoreRun(
+        request, outside, now_ms, on_stage or (lambda summary: None), cancel or CancelToken()
+    ).trace()
 
 
 def resolve(request: RecallRequest, context: RecallContext) -> Resolved:
@@ -377,9 +391,9 @@ MOST_FAILURES = 20
 
 def prove_core(trace: Trace) -> Proof:
     """Recompute every score, the order after variety, and who reaches the least score."""
-    steps = StepsProof(trace, _expected, searches=("vector_ranked", "bm25_ranked"))
+    steps = StepsProof(trace, expected_score, searches=("vector_ranked", "bm25_ranked"))
     steps.run()
-    failures = [*steps.failures, *_stored(trace), *_gates(trace)]
+    failures = [*steps.failures, *stored_failures(trace), *_gates(trace)]
     proof = Proof(not failures, steps.max_error, steps.checked, tuple(failures[:MOST_FAILURES]))
     return with_account(trace, proof)
 
@@ -388,7 +402,7 @@ def _number(value: Any) -> float:
     return 0.0 if value is None or math.isnan(value) else float(value)
 
 
-def _expected(candidate: Candidate, step: Step) -> float:
+def expected_score(candidate: Candidate, step: Step) -> float:
     i, before = step.inputs, step.before or 0.0
     if step.rule == "merged":
         return float(
@@ -400,12 +414,15 @@ def _expected(candidate: Candidate, step: Step) -> float:
     return {
         "cosine": lambda: 1.0 - float(i["distance"]),
         "bm25_share": lambda: float(i["raw_bm25"]) / (1.0 + float(i["raw_bm25"])),
+        "word_bonus": lambda: word_share(i["raw_bm25"], i),
+        "path_match": lambda: float(i["path_score"]),
+        "by_importance": lambda: before * importance_factor(i.get("importance")),
         "recorded": lambda: float(i["recorded"]),
         "unchanged": lambda: before,
     }[step.rule]()
 
 
-def _stored(trace: Trace) -> list[str]:
+def stored_failures(trace: Trace) -> list[str]:
     """Weights and half-life are those that are set, the times those of the rows."""
     rows = {row.id: row for row in trace.pool.rows}
     params = {record.name: record.outcome.params for record in trace.records}
