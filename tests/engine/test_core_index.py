@@ -17,6 +17,7 @@ from memtui.engine import MemtuiError, RecallRequest, RefusedError, changes, exp
 from memtui.engine.core.errors import UnknownDialectError
 from memtui.engine.discovery import discover
 from memtui.engine.engine import Engine
+from memtui.engine.health import examine, patient_of
 from tests.engine.core_home import AT_MS, CoreHome, make_core_home
 from tests.engine.openclaw_homes import unpack_home
 
@@ -237,3 +238,19 @@ def test_writing_beside_the_markdown_is_refused(tmp_path: Path) -> None:
         changes.apply(engine, planned, confirmed=True)
     with pytest.raises(RefusedError, match="index belongs to the host"):
         engine.store.writer()
+
+
+def test_the_doctor_names_files_that_went_on(tmp_path: Path) -> None:
+    files = {"MEMORY.md": MEMORY, "memory/2026-11-01.md": "# Day\n\n- A note.\n"}
+    home = make_core_home(tmp_path, files)
+
+    def found() -> dict[str, tuple[str, ...]]:
+        engine = opened(home)
+        examined = examine(patient_of(engine, now_ms=AT_MS))
+        return {finding.kind: tuple(finding.seen.evidence) for finding in examined.findings}
+
+    assert found() == {}
+    (home.workspace / "MEMORY.md").write_text(MEMORY.replace("9443", "1111"))
+    (home.workspace / "memory" / "2026-11-01.md").unlink()
+    (home.workspace / "memory" / "2026-11-02.md").write_text("# Another day\n")
+    assert found() == {"D48": ("MEMORY.md", "memory/2026-11-02.md"), "D49": ("memory/2026-11-01.md",)}

@@ -140,6 +140,33 @@ def test_forget_removes_the_entry_and_leaves_the_mark_of_the_next(tmp_path: Path
     assert (home.workspace / "MEMORY.md").read_text() == MEMORY + "- A new line.\n"
 
 
+@pytest.mark.parametrize("end", ["\n", ""])
+def test_what_the_agent_adds_behind_the_last_entry_is_not_part_of_it(tmp_path: Path, end: str) -> None:
+    source = "# Memory\n\n- First.\n- Last." + end
+    home = make_core_home(tmp_path, {"MEMORY.md": source})
+    file = home.workspace / "MEMORY.md"
+    file.write_text("# Memory\n\n- First.\n- Last.\n- Added.\n")
+    engine = opened(home)
+    change(engine, "Last", text="- Changed.")
+    change(engine, "First", importance="3")
+    with file.open("a") as there:
+        there.write("- Added again.\n")
+    change(engine, "Changed", importance="4")
+    first, last = "- First. <!-- importance: 3 -->\n", "- Changed. <!-- importance: 4 -->\n"
+    assert file.read_text() == f"# Memory\n\n{first}{last}- Added.\n- Added again.\n"
+    planned = changes.plan_forget(engine, [chunk(engine, "Changed")], hard=True)
+    changes.apply(engine, planned, confirmed=True)
+    assert file.read_text() == f"# Memory\n\n{first}- Added.\n- Added again.\n"
+
+
+def test_a_text_with_the_mark_below_it_does_not_double_it(tmp_path: Path) -> None:
+    home = make_core_home(tmp_path, {"MEMORY.md": MEMORY})
+    engine = opened(home)
+    mark = "<!-- openclaw-memory-promotion:memory:memory/y.md:1:2 -->"
+    change(engine, "Shard", text=f"- Shard four is slow.\n{mark}")
+    assert (home.workspace / "MEMORY.md").read_text() == MEMORY.replace("three", "four")
+
+
 def test_undo_refuses_where_the_same_line_changed(tmp_path: Path) -> None:
     home = make_core_home(tmp_path, {"MEMORY.md": MEMORY})
     engine = opened(home)

@@ -18,7 +18,7 @@ from memtui.engine.core.secrets import veiled
 from memtui.engine.core.text import counted, one_line, quoted
 from memtui.engine.notes.alignment import PlacedChunk
 from memtui.engine.notes.annotations import read_annotations, strip_annotations
-from memtui.engine.notes.entry_edit import edit_entry, is_heading, parse_values, remove_entry
+from memtui.engine.notes.entry_edit import edit_entry, is_heading, parse_values, remove_entry, without_marks
 from memtui.engine.notes.index_store import NotesIndex, index_of
 from memtui.engine.notes.line_merge import merge_lines
 from memtui.engine.notes.memory_files import CURATED, read_file_text, split_lines
@@ -205,6 +205,9 @@ def _change(
             "end_line": place.end,
         }
         return Change(chunk.id, "delete", before, {}, title=title)
+    if "text" in values:
+        following = split_lines(text)[place.end : place.end + 5]
+        values = {**values, "text": without_marks(values["text"], following)}
     new = edit_entry(old, values)
     if new == old:
         return None

@@ -67,6 +67,10 @@ class Examination:
         }
 
 
+OF_INDEXES = frozenset(("D18", "D21", "D48", "D49"))
+"""The checks of an index of memory-core, which is no table: the others look at what it has not."""
+
+
 def examine(
     patient: Patient,
     *,
@@ -85,7 +89,10 @@ def examine(
         check
         for cost in PASSES
         for check in all_checks()
-        if check.cost == cost and cost in passes and (kinds is None or check.kind in kinds)
+        if check.cost == cost
+        and cost in passes
+        and (kinds is None or check.kind in kinds)
+        and (not patient.can.edits_files or check.kind in OF_INDEXES)
     ]
 
     def found(finding: HealthFinding) -> None:

@@ -41,6 +41,16 @@ class PlacedChunk:
     whole: bool = True
     """Whether the chunk is made of whole lines: of a long line that was cut, a piece cannot be changed alone."""
 
+    @property
+    def shown_lines(self) -> tuple[int, int]:
+        """First and last line, counted from 1: of an indexed chunk with the blank lines and marks that it holds."""
+        if self.state not in ("indexed", "changed"):
+            return self.chunk.start_line, self.chunk.end_line
+        if self.state == "changed":
+            return self.start + 1, self.end
+        start = self.start - _own_lines(self.chunk)[1]
+        return start + 1, start + 1 + self.chunk.end_line - self.chunk.start_line
+
 
 def place_chunks(
     chunks: Sequence[IndexedChunk], file: FileText, indexed_hash: str, known: PlacedLines | None = None
@@ -65,17 +75,38 @@ def place_chunks(
             old.update(enumerate((_plain(line) for line in written), chunk.start_line - 1))
     count = max(old, default=-1) + 1
     before = [old.get(number, f"\0{number}") for number in range(count)]
-    after = [_visible(line) for line in lines]
-    codes = line_codes(before, after)
-    return {
-        chunk.id: _placed(chunk, lines, codes, (chunk.start_line - 1, chunk.end_line)) for chunk in chunks
-    }
+    codes = line_codes(before, [_visible(line) for line in lines])
+    return {chunk.id: _placed(chunk, lines, codes, _own_range(chunk)) for chunk in chunks}
+
+
+def _own_lines(chunk: IndexedChunk) -> tuple[list[str], int]:
+    """The lines of a chunk that say something, and how many stand before them.
+
+    Blank lines and marks around them are left out: what the agent adds there is not the chunk's.
+    """
+    lines = [_plain(line) for line in split_lines(chunk.text)]
+    start, end = content_lines(lines)
+    return (lines[start:end], start) if end > start else (lines, 0)
+
+
+def _own_range(chunk: IndexedChunk) -> Range:
+    lines, before = _own_lines(chunk)
+    start = chunk.start_line - 1 + before
+    return start, start + len(lines)
+
+
+def _with_fields(end: int, lines: Sequence[str]) -> int:
+    """The line behind the chunk's own and those below that hold nothing but its fields."""
+    while end < len(lines) and lines[end].strip() and not _visible(lines[end]):
+        end += 1
+    return end
 
 
 def _as_indexed(chunk: IndexedChunk, lines: Sequence[str]) -> PlacedChunk:
-    start, end = chunk.start_line - 1, min(chunk.end_line, len(lines))
-    own = lines[start:end]
-    whole = [_visible(line) for line in own] == [_plain(line) for line in split_lines(chunk.text)]
+    start, end = _own_range(chunk)
+    end = _with_fields(min(end, len(lines)), lines)
+    stretch = lines[chunk.start_line - 1 : chunk.end_line]
+    whole = [_visible(line) for line in stretch] == [_plain(line) for line in split_lines(chunk.text)]
     return PlacedChunk(chunk, "indexed", chunk.text, _fields(chunk), start, end, whole)
 
 
@@ -83,15 +114,19 @@ def _placed(chunk: IndexedChunk, lines: Sequence[str], codes: Codes, then: Range
     found = None if then is None else carry_range(*then, codes)
     if found is None:
         return PlacedChunk(chunk, "unclear", chunk.text, _fields(chunk))
-    own = lines[found[0] : found[1]]
+    start, end = found
+    if end > start:
+        end = _with_fields(end, lines)
+    own = lines[start:end]
     visible = [_visible(line) for line in own]
-    if _says_nothing(visible) and not _says_nothing(split_lines(chunk.text)):
+    said, _ = _own_lines(chunk)
+    if _says_nothing(visible) and not _says_nothing(said):
         return PlacedChunk(chunk, "gone", chunk.text, _fields(chunk), *found)
     fields = _read_fields(chunk.path, own)
-    same = visible == [_plain(line) for line in split_lines(chunk.text)]
+    same = [line for line in visible if line] == [line for line in said if line]
     if same and (not _is_curated(chunk.path) or fields == _fields(chunk)):
-        return PlacedChunk(chunk, "indexed", chunk.text, _fields(chunk), *found)
-    return PlacedChunk(chunk, "changed", "\n".join(visible), fields, *found)
+        return PlacedChunk(chunk, "indexed", chunk.text, _fields(chunk), start, end)
+    return PlacedChunk(chunk, "changed", "\n".join(visible), fields, start, end)
 
 
 def _says_nothing(lines: Sequence[str]) -> bool:

@@ -117,8 +117,6 @@ def _with_text(lines: list[str], text: str) -> list[str]:
     new[0] = mark + new[0].removeprefix("\ufeff")
     if "<!--" not in text:
         new = _carry_comments(old, new)
-    elif all(is_comment_line(line) for line in new[1:]) and len(new) > 1:
-        start, end = start, _with_comment_lines(lines, end)
     style = "\r" if any(line.endswith("\r") for line in lines) else ""
     ends = [style] * len(new)
     if end:
@@ -126,11 +124,13 @@ def _with_text(lines: list[str], text: str) -> list[str]:
     return [*lines[:start], *(line + tail for line, tail in zip(new, ends, strict=True)), *lines[end:]]
 
 
-def _with_comment_lines(lines: Sequence[str], end: int) -> int:
-    """The line behind the comments that follow the entry: a text that brings its own replaces them."""
-    while end < len(lines) and is_comment_line(lines[end].rstrip("\r")):
-        end += 1
-    return end
+def without_marks(text: str, following: Sequence[str]) -> str:
+    """The text without comment lines at its end that stand below the entry in the file already."""
+    lines = text.rstrip("\n").split("\n")
+    marks = [line.rstrip("\r") for line in following]
+    while len(lines) > 1 and is_comment_line(lines[-1]) and lines[-1] in marks:
+        lines.pop()
+    return "\n".join(lines)
 
 
 def _carry_comments(old: Sequence[str], new: Sequence[str]) -> list[str]:

@@ -81,6 +81,8 @@ class IndexContent:
     files: tuple[IndexedFile, ...] = ()
     meta: Mapping[str, Any] = field(default_factory=dict)
     revision: int = 0
+    vector_rebuild: str = ""
+    """What the host says of its vectors: "clean", or that they are to be made anew."""
 
     @property
     def file_of(self) -> Mapping[str, IndexedFile]:
@@ -109,7 +111,7 @@ def read_index_file(path: Path) -> IndexContent:
                     fix="Name the agent's openclaw-agent.sqlite.",
                 )
             return IndexContent()
-        return IndexContent(tuple(_chunks(db)), tuple(_files(db)), _meta(db), _revision(db))
+        return IndexContent(tuple(_chunks(db)), tuple(_files(db)), _meta(db), _revision(db), _rebuild(db))
 
 
 @contextmanager
@@ -202,6 +204,13 @@ def _meta(db: sqlite3.Connection) -> Mapping[str, Any]:
     except (ValueError, TypeError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
+
+
+def _rebuild(db: sqlite3.Connection) -> str:
+    if not {"key", "value"} <= set(column_names(db, META)):
+        return ""
+    row = db.execute(f"SELECT value FROM {META} WHERE key = 'memory_vector_rebuild_v1'").fetchone()
+    return str(row[0]) if row else ""
 
 
 def _revision(db: sqlite3.Connection) -> int:

@@ -15,7 +15,7 @@ from memtui.engine.dialects.memory_core import memory_core
 from memtui.engine.notes.alignment import PlacedChunk, State, chunks_by_file, place_chunks
 from memtui.engine.notes.annotations import Annotations
 from memtui.engine.notes.index_file import IndexContent, IndexedChunk, read_index_file
-from memtui.engine.notes.memory_files import FileText, MemoryFiles, read_file_text
+from memtui.engine.notes.memory_files import CURATED, FileText, MemoryFiles, read_file_text
 from memtui.engine.notes.place_book import PlaceBook
 from memtui.engine.store.row_store import RowStore
 
@@ -104,6 +104,24 @@ class NotesIndex:
             placed |= place_chunks(chunks, text, digest, kept.get(path))
         return IndexView(content, placed, texts)
 
+    def new_files(self, view: IndexView) -> tuple[str, ...]:
+        """Notes of the workspace that the index does not know yet: MEMORY.md, USER.md, and Markdown below memory/."""
+        root = self.files.workspace
+        if root is None:
+            return ()
+        there = [root / name for name in CURATED if (root / name).is_file()]
+        there += (file for file in sorted((root / "memory").rglob("*.md")) if file.is_file())
+        found = [file.relative_to(root).as_posix() for file in there]
+        hidden = [path for path in found if any(part.startswith(".") for part in path.split("/"))]
+        return tuple(
+            path
+            for path in dict.fromkeys(found)
+            if path not in view.content.file_of
+            and path not in hidden
+            and path.lower() not in {known.lower() for known in view.content.file_of}
+            and (root / path).stat().st_size > 0
+        )
+
     def _text(self, path: str) -> FileText:
         if self.files.leaves(path):
             return FileText(hash="-", problem="a link leads out of the memory")
@@ -160,13 +178,13 @@ class NotesIndex:
 
     def _row(self, chunk: IndexedChunk, place: PlacedChunk | None) -> dict[str, Any]:
         fields = place.fields if place else Annotations(chunk.importance, chunk.triggers, chunk.project)
-        lined = place is not None and place.state in ("indexed", "changed") and place.end > place.start
+        first, last = place.shown_lines if place else (chunk.start_line, chunk.end_line)
         return {
             "id": chunk.id,
             "text": place.text if place else chunk.text,
             "path": chunk.path,
-            "start_line": place.start + 1 if place and lined else chunk.start_line,
-            "end_line": place.end if place and lined else chunk.end_line,
+            "start_line": first,
+            "end_line": last,
             "source": chunk.source,
             "importance": None if fields.importance is None else float(fields.importance),
             "triggers": fields.triggers,
