@@ -15,11 +15,12 @@ from memtui.cli.open_store import open_for, wall_clock
 from memtui.cli.output import print_text
 from memtui.cli.server_options import add_server_arguments, own_command, served_at, server_words
 from memtui.client_register import only_store, register_for
-from memtui.engine import Engine, UsageError
+from memtui.demo_store import DEMO
+from memtui.engine import Engine, MemtuiError, UsageError
 from memtui.engine.access import DEFAULT_AGENT
 from memtui.engine.cases import CaseBook
 from memtui.engine.discovery import read_config, table_columns
-from memtui.paths import cases_file
+from memtui.paths import cases_file, settings_file
 
 if TYPE_CHECKING:
     from memtui.mcp.door import Door
@@ -108,11 +109,30 @@ def opened_door(
     )
     if args.tools != "openclaw":
         return door, None
+    if _is_index(args):
+        from memtui.mcp.memory_core import memory_core_tools
+
+        return door, memory_core_tools()
     from memtui.mcp.openclaw import openclaw_tools
 
     place = Path(args.workspace or ".").resolve()
     named = ({"id": args.agent or DEFAULT_AGENT, "workspace": str(place)},) if args.workspace else ()
     return door, openclaw_tools(place, door.config or {}, named, table_columns(args.store, args.table))
+
+
+def _is_index(args: argparse.Namespace) -> bool:
+    """Whether the store is an index of memory-core, told without opening it; one that is not found is none."""
+    from memtui.engine.discovery import resolve_target
+    from memtui.settings import load_settings
+
+    if args.store == DEMO:
+        return False
+    try:
+        settings = load_settings(settings_file(), os.environ)
+        target = resolve_target(args.store, settings, os.environ, Path.cwd())
+    except MemtuiError:
+        return False
+    return target.found is not None and target.found.is_index
 
 
 def _print_config(args: argparse.Namespace) -> int:

@@ -29,7 +29,7 @@ def add_server_arguments(parser: argparse.ArgumentParser) -> None:
         "--tools",
         choices=("memtui", "openclaw"),
         default="memtui",
-        help="memtui's own tools, or those of memory-lancedb-pro with its names and answers",
+        help="memtui's own tools, or those of the agent's own plugin with its names and answers",
     )
     parser.add_argument(
         "--workspace",
