@@ -8,13 +8,14 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from pydantic import ConfigDict, create_model
+from pydantic import create_model
 
 from memtui.engine import MemtuiError, RecallRequest
-from memtui.engine.notes import NotesIndex, index_of, read_file_text
+from memtui.engine.documents import NotesIndex, index_of, read_file_text
 from memtui.mcp.door import Door, ToolError, untrusted
 from memtui.mcp.fence import fenced_texts
-from memtui.mcp.tools.base import Answer, Arguments, Reply, Tool
+from memtui.mcp.openclaw import Details
+from memtui.mcp.tools.base import Arguments, Reply, Tool
 
 if TYPE_CHECKING:
     from memtui.engine import Trace
@@ -24,12 +25,6 @@ SNIPPET = 700
 
 MOST_CHARS = 40_000
 """Characters of a file in one answer; the rest is read on from a line."""
-
-
-class Details(Answer):
-    """The host's `details`, whose members differ from answer to answer."""
-
-    model_config = ConfigDict(extra="allow")
 
 
 def memory_core_tools() -> tuple[Tool, ...]:

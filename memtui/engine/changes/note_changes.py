@@ -54,11 +54,6 @@ class NoteEdit(FileEdit):
         return "\n".join([f"{self.path} changes", *(f"  {veiled(line)}" for line in shown)])
 
 
-def edits_notes(engine: Engine) -> bool:
-    """Whether the store's rows are chunks of files, which are changed in place of a table."""
-    return engine.store.dialect.can.edits_files
-
-
 def _index(engine: Engine) -> NotesIndex:
     index = index_of(engine.store)
     assert index is not None

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from memtui.engine.core.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from memtui.engine.discovery.core_index import is_index_file
     from memtui.engine.discovery.json5_file import read_config
     from memtui.engine.discovery.search import StoreHealth, discover, inspect
     from memtui.engine.discovery.target import (
@@ -37,6 +38,7 @@ __all__ = [
     "discover",
     "drop_kept_vectors",
     "inspect",
+    "is_index_file",
     "kept_folder",
     "kept_vector_bytes",
     "new_place",
@@ -60,6 +62,7 @@ __getattr__ = lazy_names(
         "discover": "memtui.engine.discovery.search",
         "drop_kept_vectors": "memtui.engine.store.kept_vectors",
         "inspect": "memtui.engine.discovery.search",
+        "is_index_file": "memtui.engine.discovery.core_index",
         "kept_folder": "memtui.engine.store.kept_vectors",
         "kept_vector_bytes": "memtui.engine.store.kept_vectors",
         "new_place": "memtui.engine.discovery.target",

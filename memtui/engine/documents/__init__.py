@@ -37,6 +37,8 @@ if TYPE_CHECKING:
         todos_of,
         working_set_of,
     )
+    from memtui.engine.notes.index_store import NotesIndex, index_of
+    from memtui.engine.notes.memory_files import read_file_text
     from memtui.engine.recall.recipes.memory_core.ranking import FoundChunk
 
 __all__ = [
@@ -54,6 +56,7 @@ __all__ = [
     "Ingest",
     "LeftSessionFile",
     "MarkdownIndex",
+    "NotesIndex",
     "Pack",
     "SearchRules",
     "Sync",
@@ -67,6 +70,7 @@ __all__ = [
     "consult_for",
     "grade",
     "importance_score",
+    "index_of",
     "lane_of",
     "open_index",
     "pack_context",
@@ -74,6 +78,7 @@ __all__ = [
     "pack_json",
     "plan_grading",
     "read_cold_rules",
+    "read_file_text",
     "recent_messages",
     "session_file",
     "sources_of",
@@ -110,6 +115,9 @@ __getattr__ = lazy_names(
         "session_file": "memtui.engine.documents.sessions",
         "DocumentHits": "memtui.engine.documents.index",
         "FoundChunk": "memtui.engine.recall.recipes.memory_core.ranking",
+        "NotesIndex": "memtui.engine.notes.index_store",
+        "index_of": "memtui.engine.notes.index_store",
+        "read_file_text": "memtui.engine.notes.memory_files",
         "MarkdownIndex": "memtui.engine.documents.index",
         "SearchRules": "memtui.engine.documents.index",
         "Sync": "memtui.engine.documents.index",

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Hashable, Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from memtui.engine.core.errors import RefusedError
 from memtui.engine.store.locate import TableLocation
@@ -17,29 +16,8 @@ if TYPE_CHECKING:
 
     from memtui.engine.dialects.base import Dialect
     from memtui.engine.store.object_store import ObjectFolder
+    from memtui.engine.store.row_source import RowSource
     from memtui.engine.store.writer import VersionMark, Writer
-
-
-class RowSource(Protocol):
-    """The file of the other program. `stamp` differs once its rows may: it is asked twice a second."""
-
-    @property
-    def path(self) -> Path:
-        """The file."""
-        ...
-
-    @property
-    def dialect(self) -> Dialect:
-        """How the rows are read."""
-        ...
-
-    def stamp(self) -> Hashable:
-        """What tells that something was written since."""
-        ...
-
-    def rows(self) -> pa.Table | None:
-        """All rows as they are now; None where they are as they were when this was last asked."""
-        ...
 
 
 class RowStore(Store):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from memtui.engine.dialects.base import Dialect
     from memtui.engine.store.agent_words.search import Ranked, WordIndex
-    from memtui.engine.store.row_store import RowSource
+    from memtui.engine.store.row_source import RowSource
     from memtui.engine.store.vector_matrix import MatrixCache, NearestRows, VectorMatrix
     from memtui.engine.store.word_matrix import FoundWords, WordCache, WordSplitter
 

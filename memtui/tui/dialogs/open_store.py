@@ -69,6 +69,8 @@ def last_written(folder: Path) -> int | None:
     """When a LanceDB table in `folder` was last written, in milliseconds; None where none lies there."""
     times = []
     try:
+        if folder.is_file():
+            return int(folder.stat().st_mtime * 1000)
         for table in folder.glob("*.lance"):
             versions = table / "_versions"
             times.append((versions if versions.is_dir() else table).stat().st_mtime)
@@ -79,10 +81,11 @@ def last_written(folder: Path) -> int | None:
 
 def places(recent: Sequence[str], environ: Mapping[str, str], cwd: Path) -> list[Place]:
     """What was opened before and what discovery finds, the latter with its rows; for a worker."""
-    from memtui.engine.discovery import discover, inspect
+    from memtui.engine.discovery import discover, inspect, is_index_file
 
     known: dict[str, str] = {}
-    for store in discover(environ, cwd=cwd).stores:
+    discovery = discover(environ, cwd=cwd)
+    for store in (*discovery.stores, *discovery.indexes):
         try:
             health = inspect(store)
         except MemtuiError as error:
@@ -94,7 +97,7 @@ def places(recent: Sequence[str], environ: Mapping[str, str], cwd: Path) -> list
     found = [
         Place("before", each, known.get(each, ""), last_written(Path(each)))
         for each in recent
-        if "://" in each or Path(each).is_dir()
+        if "://" in each or Path(each).is_dir() or is_index_file(Path(each))
     ]
     return [
         *found,

@@ -125,14 +125,15 @@ def _look(environ: Mapping[str, str], cwd: Path, settings: Any) -> NothingFound 
     if settings is not None and settings.store.strip():
         return None
     found = discover(environ, cwd=cwd)
-    if not found.stores:
+    stores = found.stores or tuple(index for index in found.indexes if index.active)
+    if not stores:
         return NothingFound(tuple(str(place) for place in found.looked_at))
     try:
         resolve_target(None, None, environ, cwd)
     except MemtuiError as error:
-        if len(found.stores) == 1:
+        if len(stores) == 1:
             raise
-        return SeveralFound(error.message, tuple((each.name, each.path, each.why) for each in found.stores))
+        return SeveralFound(error.message, tuple((store.name, store.path, store.why) for store in stores))
     return None
 
 

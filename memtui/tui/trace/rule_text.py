@@ -187,7 +187,7 @@ FORMULAS: dict[str, Callable[[float, Inputs], str]] = {
     "merged": _merged,
     "word_bonus": lambda b, i: (
         f"BM25 {figure(i.get('raw_bm25'), 2)} / (1 + {figure(i.get('raw_bm25'), 2)})"
-        f" + bonus for {figure(i.get('met'), 0)} of {figure(i.get('asked'), 0)} words, at most 1"
+        f" + bonus (met {figure(i.get('met'), 0)}/{figure(i.get('asked'), 0)}), at most 1"
     ),
     "path_match": lambda b, i: f"words in the path {figure(i.get('path_score'), 3)}",
     "by_importance": lambda b, i: f"{figure(b, 3)} × (0.75 + 0.05 × {figure(i.get('importance'), 0)})",

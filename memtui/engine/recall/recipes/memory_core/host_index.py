@@ -11,14 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from memtui.engine.core.progress import CancelToken
 from memtui.engine.core.text import clean, counted
 from memtui.engine.notes.index_file import SESSIONS, IndexedChunk, opened_index, search_paths, search_words
 from memtui.engine.notes.index_store import IndexView, NotesIndex, day_of_note
+from memtui.engine.recall.asker import by_whoever
 from memtui.engine.recall.candidates import CandidatePool, Floats, Hit
 from memtui.engine.recall.lanes import Lane
 from memtui.engine.recall.pipeline import pool_of
 from memtui.engine.recall.proof_account import with_account
 from memtui.engine.recall.proof_rules import StepsProof
+from memtui.engine.recall.recipes.base import Recipe
 from memtui.engine.recall.recipes.memory_core.keywords import keywords
 from memtui.engine.recall.recipes.memory_core.ranking import (
     asked_for_file,
@@ -30,11 +33,16 @@ from memtui.engine.recall.recipes.memory_core.ranking import (
 )
 from memtui.engine.recall.recipes.memory_core.recipe import (
     BLOCK,
+    DEFAULT_LIMIT,
+    KNOBS,
     MOST_FAILURES,
     NAME,
     CoreRun,
     aged,
     expected_score,
+    idle,
+    resolve,
+    run,
     searched,
     stored_failures,
 )
@@ -48,6 +56,10 @@ from memtui.engine.recall.word_matches import words_met_in
 
 if TYPE_CHECKING:
     from memtui.engine.core.memory import Memory
+    from memtui.engine.recall.context import RecallContext
+    from memtui.engine.recall.io_cache import IoCache
+    from memtui.engine.recall.request import RecallRequest
+    from memtui.engine.recall.trace import OnStage
 
 SNIPPET = 700
 """Characters of a chunk that the host quotes, and compares for diversity."""
@@ -337,3 +349,36 @@ def _gates(trace: Trace) -> list[str]:
         ):
             failures.append("min_score: the scores let others through")
     return failures
+
+
+def run_over(
+    request: RecallRequest,
+    context: RecallContext,
+    outside: IoCache,
+    on_stage: OnStage | None = None,
+    cancel: CancelToken | None = None,
+) -> Trace:
+    """Answer as the host does over its own index; over a table as if each memory were a chunk of its files."""
+    if outside.pin.source is None:
+        return run(request, context, outside, on_stage, cancel)
+    now_ms = context.now_ms if request.now_ms is None else request.now_ms
+    ears = on_stage or (lambda summary: None)
+    return HostIndexRun(request, outside, now_ms, ears, cancel or CancelToken()).trace()
+
+
+RECIPES = (
+    Recipe(
+        NAME,
+        "OpenClaw's memory-core",
+        "Vector and keyword search merged .7 to .3, age and diversity (MMR) where switched on, "
+        "minimum score .35: each memory a chunk of its Markdown.",
+        DEFAULT_LIMIT,
+        run=run_over,
+        asker=by_whoever,
+        resolve=resolve,
+        knobs=KNOBS,
+        idle=idle,
+        block=BLOCK,
+        family=NAME,
+    ),
+)

@@ -15,7 +15,6 @@ from pydantic import Field
 from memtui.engine.core.errors import ConfigError, MemtuiError, UsageError
 from memtui.engine.core.javascript import trim
 from memtui.engine.core.progress import CancelToken
-from memtui.engine.recall.asker import by_whoever
 from memtui.engine.recall.candidates import CandidatePool, DroppedHit, Floats, Hit
 from memtui.engine.recall.context import RecallContext
 from memtui.engine.recall.far_rows import whole_rows
@@ -25,7 +24,7 @@ from memtui.engine.recall.lanes import Lane, ranked
 from memtui.engine.recall.pipeline import pool_of
 from memtui.engine.recall.proof_account import with_account
 from memtui.engine.recall.proof_rules import StepsProof
-from memtui.engine.recall.recipes.base import Recipe, Resolved
+from memtui.engine.recall.recipes.base import Resolved
 from memtui.engine.recall.recipes.memory_core.keywords import keywords
 from memtui.engine.recall.recipes.memory_core.ranking import (
     age_factor,
@@ -367,12 +366,6 @@ def run(
     a setting, MemtuiError when neither meaning nor words can be searched.
     """
     now_ms = context.now_ms if request.now_ms is None else request.now_ms
-    if outside.pin.source is not None:
-        from memtui.engine.recall.recipes.memory_core.host_index import HostIndexRun
-
-        return HostIndexRun(
-            request, outside, now_ms, on_stage or (lambda summary: None), cancel or CancelToken()
-        ).trace()
     return CoreRun(
         request, outside, now_ms, on_stage or (lambda summary: None), cancel or CancelToken()
     ).trace()
@@ -502,21 +495,3 @@ def idle(trace: Trace, path: str) -> str:
     if key == "vectorWeight" and trace.mode == "keyword":
         return "no question vector: the words count alone"
     return ""
-
-
-RECIPES = (
-    Recipe(
-        NAME,
-        "OpenClaw's memory-core",
-        "Vector and keyword search merged .7 to .3, age and diversity (MMR) where switched on, "
-        "minimum score .35: each memory a chunk of its Markdown.",
-        DEFAULT_LIMIT,
-        run=run,
-        asker=by_whoever,
-        resolve=resolve,
-        knobs=KNOBS,
-        idle=idle,
-        block=BLOCK,
-        family=NAME,
-    ),
-)
