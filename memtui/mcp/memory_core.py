@@ -14,8 +14,7 @@ from memtui.engine import MemtuiError, RecallRequest
 from memtui.engine.documents import NotesIndex, index_of, read_file_text
 from memtui.mcp.door import Door, ToolError, untrusted
 from memtui.mcp.fence import fenced_texts
-from memtui.mcp.openclaw import Details
-from memtui.mcp.tools.base import Arguments, Reply, Tool
+from memtui.mcp.tools.base import Arguments, Details, Reply, Tool
 
 if TYPE_CHECKING:
     from memtui.engine import Trace
