@@ -104,7 +104,7 @@ async def test_with_every_trace_no_version_holds_it_and_undo_says_so(tmp_path):
         assert memory not in shown
         assert "deleted including history" in shown
         await press(pilot, "u")
-        await until(pilot, lambda: "contents were removed for good" in said(app))
+        await until(pilot, lambda: "Its texts were removed for good" in said(app))
         for key in ("x", "enter"):  # its receipt is all that is left of it
             await press(pilot, key)
             await until(pilot, lambda: isinstance(app.screen, Sheet))

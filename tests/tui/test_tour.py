@@ -12,7 +12,7 @@ from textual.pilot import Pilot
 
 from memtui.engine import open_engine
 from memtui.tui.app import MemtuiApp
-from memtui.tui.tour import QUESTION, SEEN, STEPS, TourStrip
+from memtui.tui.tour import QUESTION, SEEN, STEPS, TourStrip, look
 from memtui.tui.widgets.question_line import QuestionLine
 from memtui.ui_state import UiState
 from tests.conftest import NOW_MS
@@ -86,9 +86,10 @@ async def test_the_whole_way_from_a_wrong_answer_to_its_undo(guided):
         await press(pilot, "ctrl+s")
         await at(pilot, 5)
         await press(pilot, "enter")
-        await at(pilot, 7)
+        await at(pilot, 6)
         assert app.session.info.version == version + 1
         recall = app.screen_stack[0]
+        await until(pilot, lambda: look(app).right)
         trace = recall.state.trace
         assert "48022" in trace.memories[trace.returned[0]].text
         assert not any("ssh -p 2222" in trace.memories[each].text for each in trace.returned)
@@ -99,23 +100,23 @@ async def test_the_whole_way_from_a_wrong_answer_to_its_undo(guided):
         await press(pilot, "2", "u")
         await until(pilot, lambda: len(app.screen_stack) == 2)
         await press(pilot, "enter")
-        await at(pilot, 8)
+        await at(pilot, 7)
         assert app.session.info.version == version + 2
         await press(pilot, "U")
         await until(pilot, lambda: len(app.screen_stack) == 2)
         await press(pilot, "enter")
-        await at(pilot, 9)
+        await at(pilot, 8)
         assert app.session.info.version == version + 3
         right = app.session.engine.memories([trace.returned[0]])
         assert "48022" in right[trace.returned[0]].text, "the tour leaves the right port"
         await press(pilot, "7")
-        await at(pilot, 10)
+        await at(pilot, 9)
         capture = app.screen_stack[0]
         await until(pilot, lambda: capture.state.trace is not None)
         await settle(pilot)
         assert [text.fate for text in capture.state.trace.texts] == ["kept", "deferred", "dropped", "dropped"]
         await press(pilot, "j", "W")
-        await at(pilot, 11)
+        await at(pilot, 10)
         assert capture.state.verdict.gate == "unsure"
         assert "uncertain wording" in screen_text(app)
         assert app.session.info.version == version + 3, "a conversation that is looked at writes nothing"
