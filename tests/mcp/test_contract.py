@@ -20,7 +20,7 @@ from memtui.cli.main import parser_of, run
 from memtui.cli.mcp import opened_door
 from memtui.mcp.fence import fenced
 from memtui.mcp.server import make_server
-from tests.conftest import ROOT, copied, tree_hash
+from tests.conftest import ROOT, copied
 
 SECRET = "sk-proj-" + "abcdefghijklmnopqrstuvwxyz0123456789ABCD"
 STATEMENT = "The gateway of the Kelp office listens on port 8443"
@@ -244,9 +244,13 @@ async def test_pages_hold_only_what_the_client_may_read_and_all_of_it(world: Wor
 
 
 @pytest.mark.parametrize("world", ["engine"], indirect=True)
-async def test_a_store_that_is_only_read_says_so_and_is_not_touched(inside: World) -> None:
-    before = tree_hash(Path(inside.store))
+async def test_a_store_of_mem_engine_takes_a_row_in_its_programs_form(inside: World) -> None:
     async with inside.serve("--rw", "--as", "main") as client:
-        assert "does not write" in await refusal(client, "memory_store", text=STATEMENT)
-        assert (await answer(client, "memory_search", query="the night shift at the ovens"))["results"]
-    assert tree_hash(Path(inside.store)) == before
+        made = await answer(client, "memory_store", text=STATEMENT)
+    import lancedb
+
+    rows = lancedb.connect(Path(inside.store)).open_table("memories").to_arrow().to_pylist()
+    (row,) = [each for each in rows if each["id"] == made["id"]]
+    assert row["importance_label"] in ("must_remember", "nice_to_have", "ignore", "unknown")
+    assert row["trust_tier"]
+    assert row["createdAt"] > 1e12

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from memtui.engine.access import GLOBAL
+from memtui.engine.dialects.importance_labels import label_of
+from memtui.engine.dialects.mem_engine import LABEL, TRUST
 from memtui.engine.metadata.read import Metadata, coerce_importance, coerce_timestamp, normalise
 from memtui.engine.store import sql
 
@@ -280,6 +282,8 @@ def table_of(rows: Iterable[StoredRow], schema: Any) -> Any:
         "metadata": [row.metadata for row in listed],
         "createdAt": [float(row.timestamp) for row in listed],
         "agentId": [_agent(row.scope) for row in listed],
+        LABEL: [label_of(None, row.importance) for row in listed],
+        TRUST: ["user" for _ in listed],
         **(
             {
                 "tier": [each.tier for each in lives],
