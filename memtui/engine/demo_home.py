@@ -1,20 +1,22 @@
 """The demo as a whole home: its store with a journal that can be undone, a configuration, clients and their calls.
 
 All of it lies below the demo's folder, and none of it in the state of the person who looks at it. The memories end
-as `build_demo` makes them: what the journal tells of was really changed, from and back to that.
+as `build_demo` makes them, with a few to-dos beside them: what the journal tells of was really changed.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path
 
 from memtui.engine.changes import apply, plan_edit, plan_undo
 from memtui.engine.changes.journal import journal_of
 from memtui.engine.clients import Call, CallJournal, ClientRegister
+from memtui.engine.clients.calls import asked_of
 from memtui.engine.core.progress import CancelToken, OnProgress, Progress
 from memtui.engine.demo.build import build_demo, demo_state
 from memtui.engine.demo.host_state import HOST_FOLDER, write_host_state
@@ -98,6 +100,13 @@ _NOTES = """# Depot
 - Returned parcels wait on shelf R until noon of the next day.
 """
 
+_TODOS = """# To do
+
+- TODO: order two disks for kelp before the array is rebuilt
+- TODO: tell Mei which templates still use the old preview route
+- TODO: move the smoke test of heron to the new runner
+"""
+
 _WORKSPACES = {
     "main": "# Memory\n\n- Ines decides about deploys.\n- Answers are short, with the command that was run.\n",
     "ops": "# On call\n\n1. Look at the metrics on heron.\n2. Write in #ops before anything is restarted.\n",
@@ -179,10 +188,11 @@ def build_demo_home(
 def write_home(store: Path, place: Path, now_ms: int) -> None:
     """Write the home around the demo store in the folder `store`, which is going to be renamed to `place`."""
     home, state = demo_home(store), demo_state(store)
-    _write_configuration(home)
+    _write_configuration(home, now_ms - 50 * _HOUR_MS)
     folders = {agent: f"{HOST_FOLDER}/workspace-{agent}" for agent in _WORKSPACES}
     write_sessions(home, now_ms, _SESSIONS, keys=_KEYS, folders=folders)
-    write_host_state(home / ".openclaw", PRO, now_ms - 21 * _HOUR_MS)
+    ran_ms = now_ms - 21 * _HOUR_MS
+    _set_age(write_host_state(home / ".openclaw", PRO, ran_ms), ran_ms)
     _rehearse(store, now_ms)
     clock = _Clock(now_ms - 30 * _HOUR_MS)
     with _opened(store, state, clock) as engine:
@@ -226,50 +236,106 @@ def _rehearse(store: Path, now_ms: int) -> None:
 
 
 def _make_journal(engine: Engine, clock: _Clock, store: Path) -> None:
-    """Edits that were applied, and an import that was undone again: each can be undone or redone at once."""
-    from memtui.engine import transfer
+    """Edits and an import that were applied, and an import that was undone again: each can be undone or redone."""
     from memtui.engine.demo.content import records
 
-    notes = demo_home(store) / "depot-notes.md"
-    notes.write_text(_NOTES, encoding="utf-8")
-    plan = transfer.plan_import(engine, transfer.ImportRequest((notes,), scope="project:atlas"))
+    _import(engine, demo_home(store) / "depot-notes.md", _NOTES, "project:atlas")
+    clock.now_ms += 20 * _MINUTE_MS
+    apply(engine, plan_undo(engine), confirmed=True)
+    engine.refresh()
+    _import(engine, demo_home(store) / "to-do.md", _TODOS, "agent:ops")
+    today = {record.key: str(record.importance) for record in records()}
+    for key in _IMPORTANCE:
+        clock.now_ms += 95 * _MINUTE_MS
+        apply(engine, plan_edit(engine, [memory_id(key)], {"importance": today[key]}))
+        engine.refresh()
+
+
+def _import(engine: Engine, file: Path, text: str, scope: str) -> None:
+    from memtui.engine import transfer
+
+    _write_aged(file, text, engine.now_ms)
+    plan = transfer.plan_import(engine, transfer.ImportRequest((file,), scope=scope))
     try:
         transfer.run_import(engine, plan, confirmed=True)
     finally:
         plan.close()
     engine.refresh()
-    clock.now_ms += 20 * _MINUTE_MS
-    apply(engine, plan_undo(engine), confirmed=True)
-    today = {record.key: str(record.importance) for record in records()}
-    for key in _IMPORTANCE:
-        clock.now_ms += 95 * _MINUTE_MS
-        engine.refresh()
-        apply(engine, plan_edit(engine, [memory_id(key)], {"importance": today[key]}))
 
 
-def _write_configuration(home: Path) -> None:
+def _write_configuration(home: Path, time_ms: int) -> None:
     access = "\n".join(f"              {agent}: {json.dumps(scopes)}," for agent, scopes in _ACCESS.items())
     state = home / ".openclaw"
-    (state / "openclaw.json").write_text(_CONFIGURATION % access, encoding="utf-8")
+    _write_aged(state / "openclaw.json", _CONFIGURATION % access, time_ms)
     for agent, text in _WORKSPACES.items():
         workspace = state / f"workspace-{agent}"
         workspace.mkdir()
-        (workspace / "MEMORY.md").write_text(text, encoding="utf-8")
+        _write_aged(workspace / "MEMORY.md", text, time_ms)
     (state / "workspace-reading").mkdir()
 
 
-_CALLS: tuple[tuple[int, str, str, str, tuple[str, ...], str], ...] = (
-    (1380, "cursor", "memory_recall", "ok", ("port-old",), ""),
-    (1310, "cursor", "memory_store", "refused", (), "scope"),
-    (1290, "cursor", "memory_store", "refused", (), "scope"),
-    (620, "claude", "memory_recall", "ok", ("port-old", "port-new"), ""),
-    (615, "claude", "memory_why", "ok", ("port-new",), ""),
-    (410, "claude", "memory_recall", "ok", ("drift-1",), ""),
-    (405, "claude", "memory_update", "preview", ("drift-1",), ""),
-    (200, "claude", "memory_recall", "ok", ("drift-2", "drift-3"), ""),
-    (60, "claude", "memory_list", "ok", ("port-new", "drift-1", "drift-2"), ""),
+def _write_aged(path: Path, text: str, time_ms: int) -> None:
+    path.write_text(text, encoding="utf-8")
+    _set_age(path, time_ms)
+
+
+def _set_age(path: Path, time_ms: int) -> None:
+    """Make a file as old as what it tells: screens show its age, and the same day must give the same picture."""
+    os.utime(path, (time_ms / 1000, time_ms / 1000))
+
+
+_CALLS: tuple[tuple[int, str, str, str, tuple[str, ...], Mapping[str, str], str], ...] = (
+    (
+        620,
+        "claude",
+        "memory_recall",
+        "ok",
+        ("port-old", "port-new"),
+        {"query": "which port has the bastion"},
+        "",
+    ),
+    (615, "claude", "memory_why", "ok", ("port-new",), {"query": "which port has the bastion"}, ""),
+    (350, "cursor", "memory_recall", "ok", ("port-old",), {"query": "how do I reach the bastion"}, ""),
+    (
+        300,
+        "cursor",
+        "memory_store",
+        "refused",
+        (),
+        {"text": "Reviews end at 18:00.", "scope": "user:ines"},
+        "scope",
+    ),
+    (
+        290,
+        "cursor",
+        "memory_store",
+        "refused",
+        (),
+        {"text": "Reviews end at 18:00.", "scope": "global"},
+        "scope",
+    ),
+    (210, "claude", "memory_recall", "ok", ("drift-1",), {"query": "may I deploy with a red smoke test"}, ""),
+    (
+        205,
+        "claude",
+        "memory_update",
+        "preview",
+        ("drift-1",),
+        {"text": "Never deploy with a red smoke test."},
+        "",
+    ),
+    (
+        120,
+        "claude",
+        "memory_recall",
+        "ok",
+        ("drift-2", "drift-3"),
+        {"query": "production data for tests"},
+        "",
+    ),
+    (60, "claude", "memory_list", "ok", ("port-new", "drift-1", "drift-2"), {"scope": "global"}, ""),
 )
-"""(minutes ago, client, tool, what became of it, keys of the memories, what refused it)."""
+"""(minutes before midnight, client, tool, what became of it, keys of the memories, what was asked, what refused it)."""
 
 
 def _write_calls(kept: Path, register: ClientRegister, now_ms: int) -> None:
@@ -278,7 +344,7 @@ def _write_calls(kept: Path, register: ClientRegister, now_ms: int) -> None:
     Neither has a token: the first token of a register asks every caller for one, and nobody could know the demo's.
     """
     journal = CallJournal(kept)
-    for minutes, client, tool, outcome, keys, gate in _CALLS:
+    for minutes, client, tool, outcome, keys, arguments, gate in _CALLS:
         agent = "main" if client == "claude" else "reviewer"
         time_ms = now_ms - minutes * _MINUTE_MS
         took = 4.0 + minutes % 9
@@ -291,7 +357,8 @@ def _write_calls(kept: Path, register: ClientRegister, now_ms: int) -> None:
                 outcome,
                 _ids(keys),
                 took,
-                _digest(f"{minutes} {tool}"),
+                asked_of(arguments),
+                arguments,
                 gate=gate,
             )
         )

@@ -233,6 +233,14 @@ class Engine:
         return self._recall_embedder()
 
     @property
+    def embeds_here(self) -> bool:
+        """Whether making vectors for this store asks no service: it may be done without a person's yes."""
+        from memtui.engine.providers.embedder import NoEmbedder
+        from memtui.engine.providers.static_embedder import StaticEmbedder
+
+        return isinstance(self.embedder, StaticEmbedder | NoEmbedder)
+
+    @property
     def configured_embedder(self) -> Embedder | NoEmbedder:
         """What the configuration names to make vectors; `embedder` looks at the vectors where it names nothing."""
         return getattr(self._quiet, "embedder", None) or self._embedder

@@ -47,7 +47,10 @@ def rows_of(folder: Path) -> list[dict]:
 
 def test_the_memories_are_those_of_the_demo_store(environ: dict[str, str], tmp_path: Path) -> None:
     plain = build_demo(tmp_path / "plain", now_ms=NOW_MS)
-    assert rows_of(demo_folder(tmp_path / "cache")) == rows_of(plain)
+    rows = rows_of(demo_folder(tmp_path / "cache"))
+    todos = [row for row in rows if row["text"].startswith("TODO")]
+    assert len(todos) == 3
+    assert [row for row in rows if row not in todos] == rows_of(plain)
 
 
 def test_every_entry_of_the_journal_can_be_taken_back(environ: dict[str, str], tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # Where the demo store lies, and how a folder is known to be one.
 
-GENERATION = 5
+GENERATION = 6
 """Counts up with every change of the demo's memories or sessions; a demo of another generation is made anew."""
 
 MARK_FILE = "demo.json"

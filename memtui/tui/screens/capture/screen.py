@@ -41,7 +41,7 @@ from memtui.tui.widgets.row_list import BuiltRows, Row, RowList
 from memtui.tui.widgets.state_panel import Choice, State, StatePanel
 
 if TYPE_CHECKING:
-    from memtui.engine import Engine
+    from memtui.engine import CancelToken, Engine
     from memtui.engine.capture import (
         CaptureRequest,
         CaptureTrace,
@@ -50,6 +50,9 @@ if TYPE_CHECKING:
         ChatSettings,
     )
 
+
+AT_ONCE = 20
+"""So many conversations are counted in the funnel as soon as it is opened."""
 
 FIND, READ, RUN, WHY, JOB, KEEP = "find", "read", "run", "why", "job", "keep"
 
@@ -275,17 +278,29 @@ class CaptureScreen(BaseScreen):
     # ------------------------------------------------------------------ capturing
 
     def _read_messages(self) -> None:
-        """Show what was said in a conversation before anything is decided of it."""
-        talk = self.state.shown
-        if talk is None or talk.held is not None or talk.fault or self.state.trace is not None:
+        """Show what was said in a conversation, with what rules decide about it where no model is to be asked."""
+        talk, engine = self.state.shown, self._engine
+        if (
+            engine is None
+            or talk is None
+            or talk.held is not None
+            or talk.fault
+            or self.state.trace is not None
+        ):
             return
+        by_rules = self._chat is None
 
-        def have(read: Talk) -> None:
+        def have(found: tuple[Talk, CaptureTrace | None]) -> None:
+            read, trace = found
             talks = tuple(read if each == talk else each for each in self.state.talks)
-            self.state = replace(self.state, talks=talks)
+            looks = self.state.looks if trace is None else {**self.state.looks, read.key: trace}
+            self.state = replace(self.state, talks=talks, looks=looks)
             self.repaint()
 
-        self.call(READ, lambda token, report: working.with_messages(talk), have)
+        def work(token: CancelToken, report: object) -> tuple[Talk, CaptureTrace | None]:
+            return working.looked_at(engine, talk) if by_rules else (working.with_messages(talk), None)
+
+        self.call(READ, work, have)
 
     def _run(self, key: str) -> None:
         engine, talk = self._engine, next((each for each in self.state.talks if each.key == key), None)
@@ -552,11 +567,20 @@ class CaptureScreen(BaseScreen):
         if self.state.view != "conversations":
             self.say(None)
             if self.state.view == "funnel":
-                self._counting.count()
+                self._count_funnel()
             self.focus_first()
         else:
             self.say(None if self.state.talks else self._nothing())
             self.hand_over(self.focus_first)
+
+    def _count_funnel(self) -> None:
+        """Count what was captured here; before that every conversation by rules, where it is little and asks nobody."""
+        state, engine = self.state, self._engine
+        few = 0 < len(state.talks) <= AT_ONCE and not state.runs and self._chat is None
+        if few and engine is not None and engine.embeds_here:
+            self._counting.every()
+        else:
+            self._counting.count()
 
     def action_zoom(self) -> None:
         here = self.focused.parent.id if self.focused is not None and self.focused.parent is not None else ""

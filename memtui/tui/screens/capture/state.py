@@ -98,6 +98,8 @@ class CaptureState:
     done: int = 0
     item: str = ""
     zoom: str = ""
+    looks: Mapping[str, CaptureTrace] = field(default_factory=dict)
+    """What rules decide about conversations that were only looked at, by their key: shown beside their texts."""
     runs: Mapping[str, Run] = field(default_factory=dict)
     """Conversations that were captured here, by their key: what the funnel counts."""
     funnel: Funnel | None = None

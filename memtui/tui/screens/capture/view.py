@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from memtui.engine.capture import (
         CaptureCandidate,
         CaptureText,
+        CaptureTrace,
         Remedy,
         Rung,
     )
@@ -59,15 +60,17 @@ def verdict_of(text: CaptureText, made: Sequence[CaptureCandidate]) -> tuple[str
 
 
 def line(
-    width: int, sign: str, text: str, far: str, style: str = "$foreground", glyphs: Glyphs | None = None
-) -> Content:
-    """A sign, a text and a few words at the right end."""
+    width: int, sign: str, text: str, far: str, style: str = "$foreground", glyphs: Glyphs | None = None,
+    lead: str = "",
+) -> Content:  # fmt: skip
+    """A sign, what stands before the text, a text and a few words at the right end."""
     ellipsis = "…" if glyphs is None else glyphs.ellipsis
-    room = max(8, width - cell_len(far) - 5)
+    room = max(8, width - cell_len(far) - cell_len(lead) - 5)
     return Content.assemble(
         " ",
         (sign, _STYLES.get(sign, "$dim")),
         " ",
+        (lead, "$dim"),
         (fit(one_line(text), room, ellipsis), style),
         " ",
         (far, "$dim"),
@@ -119,8 +122,30 @@ def texts(state: CaptureState, width: int, glyphs: Glyphs, keys: Keymap) -> list
             words = f"{words}, {told}"
         faded = sign in (DROPPED, KNOWN)
         style = "$dim" if faded else "$foreground"
-        rows.append(Row((line(width, sign, text.said, words, style, glyphs),), str(place)))
+        role = f"{fit(text.role, _ROLE)} " if width >= _ROOM_FOR_ROLES else ""
+        rows.append(Row((line(width, sign, text.said, words, style, glyphs, role),), str(place)))
     return rows
+
+
+_ROOM_FOR_ROLES = 60
+"""Cells from which the list of texts has a column of roles."""
+
+
+_ROLE = 9
+"""Cells of the column of roles: `assistant` is the longest."""
+
+
+def _decisions(trace: CaptureTrace) -> dict[int, tuple[str, str]]:
+    """(sign, two words) of what became of each message, by its place; of several texts the first that is kept."""
+    made: dict[int, list[CaptureCandidate]] = {}
+    for candidate in trace.candidates:
+        for place in candidate.texts:
+            made.setdefault(place, []).append(candidate)
+    found: dict[int, tuple[str, str]] = {}
+    for place, text in enumerate(trace.texts):
+        if text.message is not None and (text.message not in found or text.fate == "kept"):
+            found[text.message] = verdict_of(text, made.get(place, ()))
+    return found
 
 
 def _held(state: CaptureState, width: int, glyphs: Glyphs, keys: Keymap) -> list[Row]:
@@ -132,16 +157,27 @@ def _held(state: CaptureState, width: int, glyphs: Glyphs, keys: Keymap) -> list
         return _wrapped("choose a conversation", width, "$dim")
     if talk.fault:
         return _wrapped(f"This conversation cannot be read. {talk.fault}", width, "$danger")
-    enter = f"{keys.cap('said.open')} shows the decision for each text; nothing is written"
+    looked = state.looks.get(talk.key)
+    what = "the reason of each decision" if looked is not None else "the decision for each text"
+    enter = f"{keys.cap('said.open')} shows {what}; nothing is written"
     rows = [Row((Content.styled(f" {crop(enter, width - 2, glyphs.ellipsis)}", "$dim"), Content()))]
-    for role, said in talk.held or ():
-        words = _wrapped(said or "(no text)", width, "$foreground")
-        rows.append(
-            Row((Content.styled(f" {role}", "$heading"), *(part for row in words for part in row.lines)))
-        )
+    decisions = {} if looked is None else _decisions(looked)
+    far = max((cell_len(words) for _, words in decisions.values()), default=0)
+    for at, (role, said) in enumerate(talk.held or ()):
+        sign, words = decisions.get(at, ("", ""))
+        room = max(8, width - _ROLE - 4 - (far + 4 if decisions else 0))
+        first, *more = (part.plain for part in Content(one_line(said) or "(no text)").wrap(room))
+        style = "$dim" if sign in (DROPPED, KNOWN) else "$foreground"
+        line = Content.assemble(" ", (fit(role, _ROLE), "$dim"), " ", (fit(first, room), style))
+        if decisions:
+            line = Content.assemble(
+                line, "  ", (fit(sign, 1), _STYLES.get(sign, "$dim")), " ", (words, "$dim")
+            )
+        rest = (Content.styled(f" {' ' * _ROLE} {part}", style) for part in more)
+        rows.append(Row((line, *rest)))
     messages = 0 if talk.conversation is None else len(talk.conversation.messages)
-    if talk.held is not None and (more := messages - len(talk.held)) > 0:
-        rows += _wrapped(f"{counted(more, 'message')} more", width, "$dim")
+    if talk.held is not None and (left := messages - len(talk.held)) > 0:
+        rows += _wrapped(f"{counted(left, 'message')} more", width, "$dim")
     return rows
 
 

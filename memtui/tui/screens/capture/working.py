@@ -102,6 +102,26 @@ def with_messages(talk: Talk) -> Talk:
     return replace(talk, conversation=conversation, held=held)
 
 
+def looked_at(engine: Engine, talk: Talk) -> tuple[Talk, CaptureTrace | None]:
+    """The conversation with its messages, and what rules decide about them where that asks no service.
+
+    None where it would, or the conversation is longer than what is shown of it. Nothing is written.
+    """
+    from memtui.engine.capture import CaptureRequest, capture
+
+    read = with_messages(talk)
+    conversation = read.conversation
+    if conversation is None or len(conversation.messages) > MOST_HELD or not engine.embeds_here:
+        return read, None
+    request = CaptureRequest(
+        conversation.messages, talk.recipe or RECIPE, talk.config, session=conversation.session
+    )
+    try:
+        return read, capture(request, engine.capture_context())
+    except MemtuiError:
+        return read, None  # opening it says why
+
+
 def captured(
     engine: Engine,
     talk: Talk,

@@ -24,6 +24,7 @@ from memtui.tui.screens.health import config_rows, version_rows, view
 from memtui.tui.screens.health.area import Area
 from memtui.tui.screens.health.configuring import ConfigArea
 from memtui.tui.screens.health.reading import examined, maintain_index, mend, plan_safe, read_indexes, weigh
+from memtui.tui.screens.health.reviving import causes_of, revival_to_write
 from memtui.tui.screens.health.state import VIEWS, HealthState, Turned, View
 from memtui.tui.screens.health.versioning import VersionsArea
 from memtui.tui.session import Session
@@ -292,6 +293,9 @@ class HealthScreen(BaseScreen):
             return
         finding, engine = self.state.finding, self.engine
         if finding is None or engine is None:
+            return
+        if codes := causes_of(finding):
+            self.query_one(ConfigRequests).preview(revival_to_write(codes))
             return
         from memtui.engine.health import patient_of, plan_remedy
 

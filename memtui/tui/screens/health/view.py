@@ -75,8 +75,9 @@ def doctor(state: HealthState, width: int, look: Look) -> list[Row]:
             sign, style = signs(look.glyphs)[each.severity]
             tail = f"  {each.seen.count:>{counts},}  {each.check.how:>{hows}} "
             room = max(1, width - 4 - len(tail))
-            said = fit(crop(one_line(each.seen.sentence), room, look.glyphs.ellipsis), room)
-            rows.append(Row((Content.assemble((f" {sign} ", style), said, (tail, "$dim")),), each.kind))
+            first, *more = _sentence(state, each.seen.sentence, room, look)
+            line = Content.assemble((f" {sign} ", style), fit(first, room), (tail, "$dim"))
+            rows.append(Row((line, *(Content(f"   {part}") for part in more)), each.kind))
     fine = len(state.found.fine)
     if fine:
         rows.append(Row((Content.styled(f" {fine} checks passed", "$dim"),)))
@@ -84,7 +85,21 @@ def doctor(state: HealthState, width: int, look: Look) -> list[Row]:
         rows.append(
             Row((Content.styled(f" {counted(len(state.found.unlooked), 'check')} undecided", "$stale"),))
         )
-    return [*rows, *_fine(state, width, look.height - len(rows), look)]
+    return [*rows, *_fine(state, width, look.height - sum(len(row.lines) for row in rows), look)]
+
+
+SENTENCE_ROWS = 2
+"""Rows that the sentence of a finding may take in the list, where every finding has room for them."""
+
+
+def _sentence(state: HealthState, sentence: str, room: int, look: Look) -> list[str]:
+    """The sentence of a finding in the list: on two rows where there is room for that, else on one."""
+    found = state.found.findings if state.found is not None else ()
+    if len(found) * SENTENCE_ROWS + len(GROUPS) + 2 > look.height:
+        return [crop(one_line(sentence), room, look.glyphs.ellipsis)]
+    lines = textwrap.wrap(one_line(sentence), room) or [""]
+    rest = " ".join(lines[SENTENCE_ROWS - 1 :])
+    return [*lines[: SENTENCE_ROWS - 1], crop(rest, room, look.glyphs.ellipsis)] if rest else lines
 
 
 def _fine(state: HealthState, width: int, room: int, look: Look) -> list[Row]:
@@ -114,24 +129,34 @@ def evidence(state: HealthState, width: int, look: Look) -> list[Row]:
             said += ["vectors, texts and the vector index", "were not read yet: refresh reads them"]
         return [Row((Content.styled(f" {each}", "$dim"),)) for each in said]
     seen, check = finding.seen, finding.check
-    beside = {True: "may keep running", False: "stop it first", None: "may keep running: nothing is written"}[
+    agent = {True: "may keep running", False: "stop it first", None: "may keep running: nothing is written"}[
         check.safe
     ]
+    sentence = [
+        Row((Content.styled(f" {line}", "bold"),))
+        for line in textwrap.wrap(one_line(seen.sentence), width - 2)
+    ]
     lines = [
-        ("check", f"{finding.kind}, severity {finding.severity[1]}"),
-        ("finding", seen.sentence),
-        *(("", line) for line in seen.evidence),
+        ("impact", _as_sentence(check.effect)),
+        ("fix", _as_sentence(finding.remedy)),
+        *(("evidence" if not at else "", line) for at, line in enumerate(seen.evidence)),
+        ("cost", check.price or "nothing"),
+        ("agent", agent),
+        ("undo", check.back or ("not possible" if check.reversible is False else "not needed")),
         ("since", moment(seen.since_ms, look.zone) if seen.since_ms else "not known"),
         ("certainty", "counted" if seen.sure is None else f"{seen.sure:.2f}".lstrip("0")),
-        ("impact", check.effect),
-        ("fix", finding.remedy),
-        ("cost", check.price or "nothing"),
-        ("agent", beside),
-        ("undo", check.back or ("not possible" if check.reversible is False else "not needed")),
+        ("check", f"{finding.kind}, severity {finding.severity[1]}"),
         *(("file", path) for path in seen.files[:8]),
     ]
-    rows = labelled(lines, width)
-    return [*rows, *_named(state, width, look.height - sum(len(each.lines) for each in rows), look)]
+    rows = [*sentence, *labelled(lines, width)]
+    return [*rows, *_named(state, width, look.height - sum(len(row.lines) for row in rows), look)]
+
+
+def _as_sentence(words: str) -> str:
+    """The words with a capital and a full stop; a command keeps its first letter, and no stop is taken for its own."""
+    if not words or words.startswith(("memtui ", "openclaw ")):
+        return words
+    return words[0].upper() + words[1:] + ("" if words.endswith((".", "!", "?")) else ".")
 
 
 LEAST_NAMED = 6

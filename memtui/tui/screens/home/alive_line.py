@@ -16,7 +16,6 @@ from memtui.tui.screens.home.link_list import LinkRow
 if TYPE_CHECKING:
     from memtui.engine import CancelToken, Engine
     from memtui.engine.alive import Aliveness
-    from memtui.tui.actions.keymap import Keymap
     from memtui.tui.paint.glyphs import Glyphs
 
 
@@ -35,7 +34,7 @@ def read(engine: Engine, now_ms: int, cancel: CancelToken) -> Aliveness:
     return check_alive(engine.environ, Path.cwd(), now_ms=now_ms)
 
 
-def alive_rows(found: Aliveness | None, width: int, glyphs: Glyphs, keys: Keymap) -> list[LinkRow]:
+def alive_rows(found: Aliveness | None, width: int, glyphs: Glyphs) -> list[LinkRow]:
     """One line; none where there is no memory to judge."""
     if found is None or found.verdict == "unknown":
         return []
@@ -43,7 +42,8 @@ def alive_rows(found: Aliveness | None, width: int, glyphs: Glyphs, keys: Keymap
     mark, style = (glyphs.warn, "$stale") if weak else (glyphs.mark, "$ok")
     if found.verdict == "dead":
         style = "$error"
-    text = f"memory {found.verdict}, {keys.cap('app.go-health')} says more: {one_line(found.summary)}"
+    said = one_line(found.summary)
+    text = said if found.verdict == "dead" else f"memory {found.verdict}: {said}"
     line = Content.assemble((f"{mark} ", style), (crop(text, max(4, width - 2)), "$foreground"))
     part = next((part.part for _, part, _ in found.causes), "")
     return [LinkRow(line, partial(ShowFinding, _KINDS[part]) if part else None)]
