@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -86,6 +87,15 @@ def help_title(screen: Screen[object]) -> str:
     return f"{place(around).title}, {title[0].lower()}{title[1:]}" if shared else title
 
 
+@runtime_checkable
+class Explained(Protocol):
+    """A screen whose signs the help explains."""
+
+    def legend(self) -> Sequence[tuple[str, str]]:
+        """(sign, what it means), in the order in which they stand."""
+        ...
+
+
 class HelpOverlay(QuickModal[None]):
     """All keys of the focused panel, its screen and the app, grouped; `/` searches them."""
 
@@ -100,14 +110,16 @@ class HelpOverlay(QuickModal[None]):
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (NORMAL_WIDTH, "-normal")]  # noqa: RUF012
     BINDINGS = bindings("overlay", "help")
 
-    def __init__(self, title: str, lines: list[HelpLine]) -> None:
+    def __init__(self, title: str, lines: list[HelpLine], signs: Sequence[tuple[str, str]] = ()) -> None:
         super().__init__()
-        self._title, self._lines = title, lines
+        self._title, self._lines, self._signs = title, lines, signs
 
     @classmethod
     def of(cls, screen: Screen[object]) -> HelpOverlay:
         """The overlay for what has the keyboard on `screen`."""
-        return cls(help_title(screen), help_lines(screen))
+        return cls(
+            help_title(screen), help_lines(screen), screen.legend() if isinstance(screen, Explained) else ()
+        )
 
     def compose(self) -> ComposeResult:
         with Panel(title=f"Keys: {self._title}"):
@@ -149,12 +161,15 @@ class HelpOverlay(QuickModal[None]):
         sides = [_side(side, cells) for side in _columns(groups, columns)]
         lines = [
             Content.assemble(" ", *(side[i] if i < len(side) else " " * cells for side in sides))
-            for i in range(max(len(side) for side in sides))
+            for i in range(max((len(side) for side in sides), default=0))
         ]
         if off:
             lines += [Content(), Content.styled(" DISABLED HERE", "bold $heading")]
             lines += [Content.assemble(" ", _line(line, width - 2)) for line in off]
-        if not shown:
+        signs = [pair for pair in self._signs if all(word in pair[1] for word in words.casefold().split())]
+        if signs:
+            lines += [Content(), Content.styled(" SIGNS", "bold $heading"), *_legend(signs, columns, cells)]
+        if not shown and not signs:
             cap = host(self).keys.cap("app.palette")
             lines = [Content.styled(f" no key does that here; {cap} finds every command", "$dim")]
         elif not words:
@@ -217,6 +232,13 @@ def _side(groups: Sequence[Group], cells: int) -> list[Content]:
         lines.append(Content.styled(fit(name, cells), "bold $heading"))
         lines += [_line(line, cells) for line in group]
     return lines
+
+
+def _legend(signs: Sequence[tuple[str, str]], columns: int, cells: int) -> list[Content]:
+    """Each sign with its meaning, in as many columns as the keys have, filled downwards."""
+    high = -(-len(signs) // columns)
+    parts = [Content.assemble((fit(sign, 5), "bold"), fit(said, cells - 5)) for sign, said in signs]
+    return [Content.assemble(" ", *(parts[at] for at in range(row, len(parts), high))) for row in range(high)]
 
 
 def _line(line: HelpLine, cells: int) -> Content:

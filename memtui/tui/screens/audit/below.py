@@ -1,4 +1,4 @@
-"""What stands below the lists of Audit's sessions where a large screen has room: days, costs, lines whole. Pure."""
+"""What stands below the lists of Audit's sessions where a large screen has room: days and costs. Pure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from datetime import datetime, timedelta
 from textual.content import Content
 
 from memtui.engine import counted, one_line
-from memtui.tui.layout import NORMAL_WIDTH
 from memtui.tui.paint.bars import bar
 from memtui.tui.paint.cells import flowing, right
 from memtui.tui.paint.numbers import full
@@ -56,26 +55,6 @@ def turns(state: AuditState, width: int, look: Look) -> list[Row]:
         rows += [view.line(""), _head(title, unit, width)]
         rows += [_counted_line(count, text, width, look) for count, text in lines[:most]]
     return rows
-
-
-def turn(state: AuditState, width: int, look: Look) -> list[Row]:
-    """The turn; below it its lines whole, with the words that stand in their place now."""
-    rows = view.turn(state, width, look)
-    chosen = state.chosen
-    room = look.height - _high(rows) - 2
-    if chosen is None or not chosen.memories or width < NORMAL_WIDTH // 2:
-        return rows
-    below: list[Row] = []
-    for at, memory in enumerate(chosen.memories, 1):
-        known = state.texts.get(memory.id or "", "") or memory.text or memory.line or ""
-        below.append(view.fact(f"line {at}", view.shown_text(known, state), width, most=6))
-        if memory.superseded_by and (after := state.texts.get(memory.superseded_by)):
-            below.append(view.fact("  now", view.shown_text(after, state), width, "$stale", most=6))
-        elif memory.state == "text_changed":
-            below.append(view.fact("  now", view.shown_text(memory.now, state), width, "$stale", most=6))
-    while below and _high(below) > room:
-        below.pop()
-    return [*rows, view.line(""), _head("FULL TEXT", "as it is now", width), *below] if below else rows
 
 
 def _high(rows: Sequence[Row]) -> int:

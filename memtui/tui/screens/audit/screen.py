@@ -54,7 +54,7 @@ _TITLES: dict[View, tuple[str, str, str]] = {
 Paint = Callable[[AuditState, int, Look], list[Row]]
 
 _PAINT: dict[View, tuple[Paint, Paint, Paint]] = {
-    "sessions": (below.sessions, below.turns, below.turn),
+    "sessions": (below.sessions, below.turns, view.turn),
     "access": (rights_rows.matrix, rights_rows.findings, rights_rows.cell),
     "leaks": (reach_rows.leaks, reach_rows.channels, reach_rows.proof),
     "reach": (reach_rows.reach, reach_rows.reached_turns, reach_rows.change),
@@ -413,11 +413,20 @@ class AuditScreen(BaseScreen):
                 self._start("rights", reading.read_all_rights, self._have_rights)
             if view == "leaks" and self.state.leaks is None:
                 self._start("leaks", reading.read_leaks, self._have_leaks)
+            if view == "reach" and self.state.reach is None and self._first_injected:
+                self._read_reach(self._first_injected)
             if view == "live":
                 self._start("economy", reading.read_costs, lambda costs: self._have(economy=costs))
             if self.said is None:
                 self.query_one("#list-rows").focus()
         self.repaint()
+
+    @property
+    def _first_injected(self) -> str:
+        """The first memory that the turn under the cursor got; empty where none is known."""
+        chosen = self.state.chosen
+        memories = chosen.memories if chosen is not None and chosen.memories else ()
+        return next((memory.id for memory in memories if memory.id), "")
 
     def action_previous_view(self) -> None:
         self._show(VIEWS[(VIEWS.index(self.state.view) - 1) % len(VIEWS)])

@@ -50,6 +50,15 @@ LIKELY = 0.3
 
 NAME_CELLS = 12
 
+BESIDE_CELLS = 26
+"""Cells of the column beside an injected text: what became of it."""
+
+LEAST_TEXT = 34
+"""Cells that a text must have beside that column; with less, it stands below the text."""
+
+MOST_LINES = 8
+"""Lines of an injected text, and of the one that replaced it."""
+
 PREVIEW = 480
 """Characters of a transcript's text that are shown unasked."""
 
@@ -106,7 +115,10 @@ def sessions(state: AuditState, width: int, look: Look) -> list[Row]:
             agent = each.file.agent
             rows.append(line(f" {one_line(agent)}", "bold $heading"))
         sign, word = EVIDENCE[each.evidence]
-        far = f"{each.evident}/{each.turns} {word.split(',')[0]}"
+        machine = (
+            "" if each.turns else each.file.machine
+        )  # nobody asked in it: there is no turn to account for
+        far = machine or f"{each.evident}/{each.turns} {word.split(',')[0]}"
         name = f"{each.file.id[:8]}…{each.file.id[-2:]}" if len(each.file.id) > 12 else each.file.id
         left = f"{moment(each.ended_ms, look):<13} {name}"
         room = max(4, width - 4 - len(far) - 1)
@@ -116,7 +128,7 @@ def sessions(state: AuditState, width: int, look: Look) -> list[Row]:
                     Content.assemble(
                         f" {sign} ",
                         (fit(left, room, look.glyphs.ellipsis), "$foreground"),
-                        (f" {far}", "$dim" if each.evidence != "none" else "$stale"),
+                        (f" {far}", "$dim" if each.evidence != "none" or machine else "$stale"),
                     ),
                 ),
                 each.file.id,
@@ -202,7 +214,13 @@ def turn(state: AuditState, width: int, look: Look) -> list[Row]:
     else:
         far = "since then   today" if asked else "since then"
         title = "INJECTED BLOCK" if chosen.turn.block else "INJECTED (MINIMUM)"
-        rows += [line(""), line(f" {title}{right(far, width - len(title) - 2)}", "bold $heading")]
+        column = width - BESIDE_CELLS
+        head = (
+            f"{title:<{column - 1}}{far}"
+            if column - 3 >= LEAST_TEXT
+            else f"{title}{right(far, width - len(title) - 2)}"
+        )
+        rows += [line(""), line(f" {head}", "bold $heading")]
         for at, memory in enumerate(chosen.memories):
             rows.append(_memory(at, memory, state, width, look, asked))
         rows += notes
@@ -282,32 +300,56 @@ def _memory(at: int, memory: Injected, state: AuditState, width: int, look: Look
             if memory.rank_now is not None
             else f"– {str(memory.gate or '').replace('_', ' ')}"[:14]
         )
+    said = _as_it_is(memory.line or memory.text) if state.revealed else one_line(memory.line or memory.text)
+    beside = _beside(memory)
+    room = width - BESIDE_CELLS - 3
     far = f"{sign or 'same'}{right(today, max(8, len(today) + 2)) if asked else ''}"
-    room = max(8, width - len(far) - 3)
-    first, *rest = Content(shown_text(memory.line or memory.text, state)).wrap(room) or [Content()]
-    lines = [Content.assemble(" ", (fit(first.plain.rstrip(), room), "$foreground"), (f" {far}", style))]
-    lines += [Content.assemble("   ", (part.plain.strip(), "$foreground")) for part in rest]
+    if room < LEAST_TEXT:
+        room = max(8, width - len(far) - 3)
+        beside = ()
+    lines = [part.plain for part in Content(said).wrap(room)][:MOST_LINES] or [""]
+    marks = [(far, style), *((words, "$dim") for words in beside)]
+    out = []
+    for number in range(max(len(lines), len(marks))):
+        text = fit(lines[number] if number < len(lines) else "", room, look.glyphs.ellipsis)
+        mark = marks[number] if number < len(marks) else ("", "")
+        out.append(Content.assemble(" ", (text, "$foreground"), "  ", mark))
+    if not beside:
+        said = "   ".join(_beside(memory))
+        out.append(Content.styled(f"   {crop(said, width - 4, look.glyphs.ellipsis)}", "$dim"))
+    after = state.texts.get(memory.superseded_by or "", "")
+    now = memory.now if memory.state == "text_changed" else after
+    out += [line for row in _now(now, state, width) for line in row.lines]
+    return Row(tuple(out), f"{at}:{memory.id or ''}")
+
+
+def _now(text: str, state: AuditState, width: int) -> list[Row]:
+    """The words that stand in the place of a memory today; none where it is as it was."""
+    if not text:
+        return []
+    return [fact("  now", shown_text(text, state), width, "$stale", most=MOST_LINES, revealed=state.revealed)]
+
+
+def _beside(memory: Injected) -> tuple[str, ...]:
+    """What became of an injected memory: whether it was used, which it is, and how it changed since."""
     used = (
-        "used in the answer: likely"
+        "used: likely"
         if memory.used is not None and memory.used >= LIKELY
         else "no evidence of use"
         if memory.used is not None
-        else "used: not known"
+        else "use not known"
     )
-    key = memory.id[:8] if memory.id else ", ".join(each[:8] for each in memory.candidates) or "no memory"
-    more = [key, used]
+    several = f"one of {counted(len(memory.candidates), 'memory', 'memories')}" if memory.candidates else ""
+    found = [used, memory.id[:8] if memory.id else several or "no memory"]
     if memory.superseded_by:
-        more.append(f"by {memory.superseded_by[:8]}")
+        found.append(f"by {memory.superseded_by[:8]}")
     if memory.cut_to is not None:
-        more.append(f"cut to {memory.cut_to}")
-    if memory.state == "text_changed":
-        more.append(f"now: {shown_text(memory.now, state)}")
+        found.append(f"cut to {memory.cut_to}")
     if memory.rank_as_of is not None:
-        more.append(f"as of then at {memory.rank_as_of}")
+        found.append(f"as of then at {memory.rank_as_of}")
     if memory.last_seen is not None and memory.state == "deleted":
-        more.append(f"last in v{memory.last_seen}")
-    second = Content.styled(f"   {crop('   '.join(more), width - 4, look.glyphs.ellipsis)}", "$dim")
-    return Row((*lines, second), f"{at}:{memory.id or ''}")
+        found.append(f"last in v{memory.last_seen}")
+    return tuple(found)
 
 
 def fact(

@@ -42,6 +42,11 @@ TIER = Column("tier", "t", 1, "tier")
 
 CATEGORY = Column("cat", "cat", 4, "category")
 
+TIER_WORD = Column("tier", "tier", 12, "tier")
+"""The tier with its word, where there is room."""
+
+CATEGORY_WORD = Column("cat", "category", 11, "category")
+
 IMPORTANCE = Column("imp", "imp", 4, "importance")
 
 SCOPE = Column("scope", "scope", 16, "scope")
@@ -94,6 +99,9 @@ def columns(width: int, sort: str, screen: int = 0, *, tall: bool = False) -> tu
         below = tall and column in (SCOPE, SOURCE)
         if not below and column not in shown and _room([*shown, column], width) >= max(WANTED_TEXT, half):
             shown.append(column)
+    for short_one, whole in ((CATEGORY, CATEGORY_WORD), (TIER, TIER_WORD)):
+        if _room(shown, width) - whole.width + short_one.width >= WANTED_TEXT:
+            shown[shown.index(short_one)] = whole
     if _room(shown, width) < LEAST_TEXT and key != CATEGORY.sort:
         shown.remove(CATEGORY)
     order: tuple[Name, ...] = (
@@ -280,9 +288,14 @@ def _cell(memory: Memory, column: Column, now_ms: int, glyphs: Glyphs, near: flo
             return flag(memory, glyphs)
         case "tier":
             tier = _rank(memory)
-            return glyphs.tier(tier), tier_style(tier)
+            sign = glyphs.tier(tier)
+            label = memory.tier or str(memory.extra.get("importance_label") or "").replace("_", " ")
+            named = fit(f"{sign} {one_line(label)}", width, glyphs.ellipsis)
+            return (named if width > TIER.width else sign), tier_style(tier)
         case "cat":
-            return fit(category_code(memory.category), width, ""), category_style(memory.category)
+            whole = width > CATEGORY.width
+            said = one_line(memory.category or "-") if whole else category_code(memory.category)
+            return fit(said, width, glyphs.ellipsis if whole else ""), category_style(memory.category)
         case "imp":
             value = memory.importance or 0.0
             return padded_bar(value, width, glyphs), brightness(value)
@@ -355,6 +368,37 @@ _RANKS = {"must_remember": "core", "nice_to_have": "working", "ignore": "periphe
 def _rank(memory: Memory) -> str | None:
     """The tier of a memory, or what its importance label comes to."""
     return memory.tier or _RANKS.get(str(memory.extra.get("importance_label")))
+
+
+def legend(glyphs: Glyphs) -> tuple[tuple[str, str], ...]:
+    """(sign, what it means) of the list's columns: the flag, the tier, and the four letters of a category."""
+    return (
+        (glyphs.core, "tier core"),
+        (glyphs.working, "tier working"),
+        (glyphs.peripheral, "tier peripheral"),
+        (glyphs.replaced, "superseded"),
+        (glyphs.expired, "expired, or not active"),
+        (glyphs.cross, "archived"),
+        (glyphs.pending, "pending: not confirmed yet"),
+        (glyphs.asleep, "held back from recall for now"),
+        (glyphs.warn, "its metadata cannot be read"),
+        *((category_code(name), f"category {name}") for name in CODED),
+    )
+
+
+CODED = (
+    "preference",
+    "fact",
+    "decision",
+    "entity",
+    "event",
+    "reflection",
+    "other",
+    "profile",
+    "case",
+    "pattern",
+)
+"""Categories whose four letters the legend explains."""
 
 
 def _text_style(memory: Memory) -> str:

@@ -41,6 +41,7 @@ from memtui.tui.screens.browse.filter_text import choosing, toggled, trouble_of,
 from memtui.tui.screens.browse.list_panel import ListPanel
 from memtui.tui.screens.browse.memory_actions import Editing
 from memtui.tui.screens.browse.memory_list import ListHead, MemoryList
+from memtui.tui.screens.browse.memory_row import legend
 from memtui.tui.screens.browse.neighbours import NeighboursPanel
 from memtui.tui.screens.browse.saved_views import SavedViews
 from memtui.tui.screens.browse.scope_pane import ScopePane, ScopesPanel
@@ -98,6 +99,10 @@ class BrowseScreen(BaseScreen):
     def __init__(self) -> None:
         super().__init__()
         self._noted = ""
+
+    def legend(self) -> tuple[tuple[str, str], ...]:
+        """The signs of the list, for the help."""
+        return legend(host(self).glyphs)
 
     def body(self) -> ComposeResult:
         bound = BrowseScreen.state
