@@ -207,6 +207,8 @@ class MemoryEngine:
             memory_categories=(("preferences", self._rows),),
             tiers=facets.tiers,
             states=facets.states,
+            labels=(),
+            trust_tiers=(),
             added_7d=sum(daily[-7:]),
             daily=daily,
             daily_by_tier=tuple((tier, daily) for tier in ("core", "working", "peripheral")),
