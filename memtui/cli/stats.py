@@ -29,7 +29,7 @@ def run(args: argparse.Namespace) -> int:
         f"{counted(info.rows, 'memory', 'memories')}, {stats.added_7d} in the last 7 days,"
         f" version {info.version}, {size}"
     )
-    print_text(f"vectors {info.dims or 'none'}   full text {info.fts}   embedder {info.embedder}\n")
+    print_text(f"vectors {info.dims or 'none'}   full text {info.full_text}   embedder {info.embedder}\n")
     for title, counts in (
         ("scope", stats.scopes),
         ("category", stats.categories),

@@ -295,6 +295,7 @@ class Engine:
         from memtui.engine.catalog.select import sort_keys
 
         store = self._store
+        index = store.fts_status()
         return StoreInfo(
             name=self._target.name if self._target else store.name,
             uri=store.uri,
@@ -306,7 +307,8 @@ class Engine:
             version=store.version,
             read_only=self.locked,
             columns=store.columns,
-            fts=store.fts_status().phrase,
+            fts=index.code,
+            full_text=index.phrase,
             embedder=self._embedder_phrase(),
             size_bytes=store.size_bytes(),
             warnings=(*(self._target.warnings if self._target else ()), *store.warnings),

@@ -104,7 +104,7 @@ def test_a_receipt_is_saved_and_replayed(run: Run, store: Path, vector: Path, tm
     assert "gateway" not in bare.read_text()
     code, out, err = run("recall", "--replay", bare, "--store", store)
     assert code == 0
-    assert out.startswith("as it was (")
+    assert out.startswith("the same answer (")
     assert "no texts" in err
     changed = json.loads(saved.read_text())
     changed["trace"]["results"].reverse()

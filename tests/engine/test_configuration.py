@@ -424,7 +424,7 @@ SETTINGS = {
     [
         (401, "wrong or has expired"),
         (402, "credit"),
-        (403, "not allowed"),
+        (403, "no permission"),
         (404, "no such model"),
         (429, "quota"),
         (400, "does not take"),

@@ -246,7 +246,7 @@ def test_what_was_changed_again_since_can_be_left_as_it_is(tmp_path: Path) -> No
     assert changes.find_interrupted(engine) == []
     assert changes.find_interrupted(engine_at(tmp_path / "db")) == [], "no later start warns of it"
     assert [each.state for each in engine.write_state.journal.entries()] == ["left"]
-    with pytest.raises(RefusedError, match="left as it was"):
+    with pytest.raises(RefusedError, match="cut off and closed"):
         changes.plan_undo(engine, entry)
     with pytest.raises(RefusedError, match="nothing to undo"):
         changes.plan_undo(engine)

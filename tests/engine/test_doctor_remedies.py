@@ -59,7 +59,7 @@ def test_what_nobody_can_know_is_not_offered(kind: str, rows: list[dict[str, Any
             [{"vector": planted.vector_of(5)}] * 2,
             "the provider and model that made its vectors, then embed their texts again",
         ),
-        ("D27", [{"metadata": {"supersedes": planted.key_of(800)}}], "nothing is hidden"),
+        ("D27", [{"metadata": {"supersedes": planted.key_of(800)}}], "hides nothing"),
     ],
 )
 def test_what_would_be_refused_is_not_offered_and_says_what_to_do_first(

@@ -118,7 +118,7 @@ def test_each_embedder_is_asked_in_its_own_form(more: dict[str, Any], said: set[
             "embedding.dimensions": 8, **more,
         }  # fmt: skip
         results = run_checks(checks_for(settings, {"KEY": "one"}))
-    assert [each.sentence for each in results] == ["200, 8 numbers"]
+    assert [each.sentence for each in results] == ["200, 8 dimensions"]
     (asked,) = server.requests
     assert said <= set(asked.body)
     assert set(texts(asked.body)) == {WORD}

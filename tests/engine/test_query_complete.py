@@ -38,10 +38,10 @@ def applied(marked: str, proposal: CompletionItem, found: Completion) -> str:
     [
         ("ti¦", ["tier:"]),
         ("s¦", ["scope:", "state:", "source:"]),
-        ("impo¦", ["imp:"]),
+        ("impo¦", ["imp:", "label:"]),
         ("age<2d ca¦ x", ["age<2d cat: x", "age<2d cat:cases x"]),
         ("-ha¦", ["-has:"]),
-        ("(la¦", ["(last:", "(lang:", "(layer:"]),
+        ("(la¦", ["(last:", "(lang:", "(label:", "(layer:"]),
         ("tie¦:core", ["tier:core"]),
         ("tier:¦", ["tier:core", "tier:working", "tier:peripheral"]),
         ("tier:wor¦", ["tier:working"]),

@@ -31,7 +31,7 @@ def folder(tmp_path: Path) -> Path:
 def test_it_opens_as_memtuis_own(folder: Path) -> None:
     store = open_store(folder)
     assert (store.dialect.name, store.count(), store.dims) == ("memtui", len(TEXTS), 4)
-    assert store.fts_status().phrase == "version 1, positions, 3 of 3 rows"
+    assert store.fts_status().code == "version 1, positions, 3 of 3 rows"
 
 
 @pytest.mark.parametrize(("word", "found"), [("夜間", "id-0"), (HASH, "id-1"), ("天气", "id-2")])

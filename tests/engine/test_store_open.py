@@ -40,7 +40,7 @@ STORES = {
     "stores/damaged/engine-sentinel": ("engine", 6, 1536, "none"),
     "stores/damaged/pro-bad-metadata": ("pro", 14, 384, "version 1, positions, 0 of 14 rows"),
     "stores/damaged/pro-duplicate-ids": ("pro", 19, 384, "version 1, positions, 0 of 19 rows"),
-    "stores/damaged/pro-index-missing": ("pro", 14, 384, "files missing, format 1"),
+    "stores/damaged/pro-index-missing": ("pro", 14, 384, "version 1, files missing"),
     "stores/damaged/pro-null-scope-vector": ("pro", 14, 384, "version 1, positions, 0 of 14 rows"),
     "stores/damaged/pro-on-builtin": ("pro", 30, 384, "version 1, positions, 27 of 30 rows"),
     "stores/damaged/pro-seconds": ("pro", 14, 384, "version 1, positions, 0 of 14 rows"),
@@ -100,7 +100,7 @@ def test_a_readable_store_opens_and_reading_it_changes_nothing(
     before = tree_hash(folder)
     store = open_store(folder)
     assert (store.dialect.name, store.count(), store.dims) == (dialect, rows, dims)
-    assert store.fts_status().phrase == fts
+    assert store.fts_status().code == fts
     assert browse(store) == rows
     assert store.size_bytes() > 0
     assert tree_hash(folder) == before

@@ -99,6 +99,7 @@ class MemoryEngine:
             read_only=True,
             columns=("id", "text", "vector", "category", "scope", "importance", "timestamp", "metadata"),
             fts=f"version 1, positions, {self._rows:,} of {self._rows:,} rows",
+            full_text=f"{self._rows:,} of {self._rows:,} rows, format 1",
             embedder="static-minilm-256, bundled",
             size_bytes=214_000_000,
             warnings=("This store was written a minute ago by another program.",),

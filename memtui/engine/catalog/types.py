@@ -105,7 +105,9 @@ class StoreInfo:
     read_only: bool
     columns: tuple[str, ...]
     fts: str
-    """One phrase on the full-text index: "version 1, positions, 267 of 267 rows", "none"."""
+    """The full-text index as data has it: "version 1, positions, 267 of 267 rows", "none"."""
+    full_text: str
+    """The same for people: "267 of 267 rows, format 1", "none"."""
     embedder: str
     """One phrase on where question vectors come from, or why there are none."""
     size_bytes: int

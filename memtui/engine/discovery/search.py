@@ -323,7 +323,7 @@ def _look(found: FoundStore, store: Store) -> StoreHealth:
         rows=rows,
         dims=dims,
         dims_match=match,
-        fts=fts.phrase,
+        fts=fts.code,
         columns=columns,
         time_column=store.dialect.columns.timestamp or store.dialect.columns.created,
         scopes=scopes,

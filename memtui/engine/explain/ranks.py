@@ -252,6 +252,9 @@ class _At:
     folder = None
     """Nothing of another version is taken over, so no file is named."""
 
+    is_far = True
+    """All of it is read in one pass, the sentinel rows with it."""
+
     def __init__(self, pin: Snapshot) -> None:
         self._pin = pin
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
 from memtui.engine.providers.multilingual_embedder import MULTILINGUAL, MultilingualEmbedder
-from memtui.engine.providers.static_embedder import BUNDLED, bundled
+from memtui.engine.providers.static_embedder import BUNDLED, StaticEmbedder, bundled
 
-if TYPE_CHECKING:
-    from memtui.engine.providers.embedder import Embedder
-
-LOCAL_MODELS: Mapping[str, Callable[[], Embedder]] = {BUNDLED: bundled, MULTILINGUAL: MultilingualEmbedder}
+LOCAL_MODELS: Mapping[str, Callable[[], StaticEmbedder | MultilingualEmbedder]] = {
+    BUNDLED: bundled,
+    MULTILINGUAL: MultilingualEmbedder,
+}
 """How each is made, by name. Making one loads nothing."""
 
 

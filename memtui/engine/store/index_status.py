@@ -25,6 +25,17 @@ class FtsStatus:
     """How it splits words, by the names of the engine."""
 
     @property
+    def code(self) -> str:
+        """As data has it: "version 1, positions, 253 of 267 rows"."""
+        if not self.exists:
+            return "none"
+        if not self.readable:
+            return f"version {self.version}, files missing"
+        positions = "positions" if self.positions else "no positions"
+        rows = self.indexed_rows + self.unindexed_rows
+        return f"version {self.version}, {positions}, {self.indexed_rows:,} of {counted(rows, 'row')}"
+
+    @property
     def phrase(self) -> str:
         """For people: "253 of 267 rows, format 1"."""
         if not self.exists:

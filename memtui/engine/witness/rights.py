@@ -210,6 +210,8 @@ def count_secrets(
     cancel: CancelToken | None = None,
 ) -> dict[str | None, int]:
     """How many rows of each scope hold a secret; the texts of these scopes are read once."""
+    import pyarrow as pa
+
     column = store.dialect.columns.scope
     text = store.dialect.columns.text
     if not scopes or column is None:
@@ -219,7 +221,7 @@ def count_secrets(
     for batch in store.scan([column, text], where=sql.is_in(column, list(scopes)), batch_size=8_192):
         if cancel is not None:
             cancel.check()
-        kept = batch.take(suspected_of_secrets(batch.column(text)))
+        kept = batch.take(pa.array(suspected_of_secrets(batch.column(text)), pa.int64()))
         for scope, words in zip(kept.column(column).to_pylist(), kept.column(text).to_pylist(), strict=True):
             if find_secrets(words):
                 found[scope] = found.get(scope, 0) + 1

@@ -54,7 +54,7 @@ def store_rows(
     vectors = f"{info.dims:,} dimensions" if info.dims else "none"
     facts = [
         ("vectors", vectors),
-        ("text index", one_line(info.fts)),
+        ("text index", one_line(info.full_text)),
         ("model", one_line(info.embedder)),
         ("on disk", f"{size(info.size_bytes)}, version {info.version}"),
         ("format", one_line(info.dialect_title)),

@@ -129,7 +129,7 @@ def _nothing_asked(session: Session, recipes: Sequence[RecipeInfo], history: Seq
     facts = []
     if session.info is not None:
         facts.append(("embedding model", one_line(session.info.embedder)))
-        facts.append(("full-text index", one_line(session.info.fts)))
+        facts.append(("full-text index", one_line(session.info.full_text)))
     choices = _offered(session, history)
     choices += [
         Choice("recipe", one_line(r.name), one_line(r.title), r.name, apart=bool(choices) and r is recipes[0])
