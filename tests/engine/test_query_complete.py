@@ -41,7 +41,7 @@ def applied(marked: str, proposal: CompletionItem, found: Completion) -> str:
         ("impo¦", ["imp:", "label:"]),
         ("age<2d ca¦ x", ["age<2d cat: x", "age<2d cat:cases x"]),
         ("-ha¦", ["-has:"]),
-        ("(la¦", ["(last:", "(lang:", "(label:", "(layer:"]),
+        ("(la¦", ["(last:", "(lang:", "(layer:", "(label:"]),
         ("tie¦:core", ["tier:core"]),
         ("tier:¦", ["tier:core", "tier:working", "tier:peripheral"]),
         ("tier:wor¦", ["tier:working"]),
