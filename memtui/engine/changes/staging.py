@@ -34,11 +34,11 @@ _LAYERS = frozenset(("l0_abstract", "l1_overview", "l2_content"))
 
 
 def why_not_staged(planned: ChangeSet) -> str:
-    """Why a plan can only be applied by itself; empty when it can wait among others."""
+    """Why a plan can only be applied alone; empty when it can wait among others."""
     if planned.undoes is not None:
         return "An undo or redo of a journal entry cannot be staged with other changes."
     if planned.files and not any(each.edit.columns or each.row is not None for each in planned.changes):
-        return "A change of a file is applied by itself: it cannot be staged with other changes."
+        return "A change of a file is applied alone: it cannot be staged with other changes."
     if planned.shrinks:
         return "Deleting including history rewrites the whole table: it cannot be staged with other changes."
     return "It has conflicts." if planned.conflicts else ""
