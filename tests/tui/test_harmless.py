@@ -204,6 +204,7 @@ DIALOGS = {
     "ScopePick": "scopes, to read",
     "EditRights": "a plan, with a preview",
     "EditForm": "goes to the next field",
+    "AddForm": "as EditForm",
     "CorrectAnswer": "a preview follows",
     "NeighboursDialog": "shows one",
     "MemoryPick": "takes one, to read or with a preview after it",

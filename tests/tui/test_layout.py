@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memtui.tui.layout import Arrangement, BrowseShape, ascii_art, browse, home, size_class
-from memtui.tui.screens.browse.memory_row import columns
+from memtui.tui.screens.browse.memory_row import below_width, columns
 
 
 def art(text: str) -> str:
@@ -151,6 +151,26 @@ def test_the_text_of_a_memory_has_half_of_the_width(width, sort):
     text = next(column.width for column in shown if column.name == "text")
     by = next((column.width + 1 for column in shown if column.sort == "scope" == sort), 0)  # asked for
     assert text >= width // 2 - by
+
+
+@pytest.mark.parametrize("sort", ["-timestamp", "-importance", "scope", "text", "~"])
+@pytest.mark.parametrize("width", [80, 99, 100, 120, 140, 159, 160, 180, 200, 240])
+@pytest.mark.parametrize("shape", [BrowseShape(), BrowseShape(detail=False)], ids=["detail", "list"])
+def test_the_text_of_a_row_of_two_lines_has_half_of_the_width_over_both(shape, width, sort):
+    box = browse(width, 34, shape)["list"]
+    room = box.width - (0 if size_class(width) == "narrow" else 2) - 1
+    shown = columns(room, sort, width, tall=True)
+    text = next(column.width for column in shown if column.name == "text")
+    assert text + below_width(shown, room) >= width // 2
+
+
+@pytest.mark.parametrize("tall", [False, True], ids=["one line", "two lines"])
+def test_tier_and_category_have_their_words_where_the_text_keeps_its_half(tall):
+    wide = {column.name: column.width for column in columns(237, "-timestamp", 240, tall=tall)}
+    assert wide["tier"] > 1
+    assert wide["cat"] > 4
+    narrow = {column.name: column.width for column in columns(79, "-timestamp", 80, tall=tall)}
+    assert (narrow["tier"], narrow["cat"]) == (1, 4)
 
 
 def test_home_on_a_large_screen_gives_each_panel_what_it_needs_and_the_rest_to_the_newest():

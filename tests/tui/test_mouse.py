@@ -97,7 +97,7 @@ async def test_a_key_that_cannot_act_says_why_when_it_is_clicked(demo_engine: En
     async with running(demo_engine, (200, 50)) as (app, pilot):
         await press(pilot, "3")
         bar = app.screen.query_one(KeyBar)
-        dim = [key for key, able in bar._keys if not able]
+        dim = [key for key, able, _ in bar._keys if not able]
         assert dim, "nothing was asked yet"
         await click(pilot, place(app, dim[0].title, within="^p"))
         assert app.screen.query_one(FlashLine).text.startswith(f"{dim[0].title}: ")
@@ -152,10 +152,10 @@ async def test_at_the_edge_of_the_screen_nothing_is_dragged() -> None:
 async def test_a_key_in_a_frame_is_pressed_by_a_click() -> None:
     async with running(MemoryEngine(400)) as (app, pilot):
         await press(pilot, "2", "s")
-        await click(pilot, place(app, "close", within="take"))
+        await click(pilot, place(app, "close", within="enter select"))
         assert isinstance(app.screen, BrowseScreen)
         assert app.screen.wish.query.sort == "-timestamp"
         await press(pilot, "s", "j")
-        await click(pilot, place(app, "take", within="close"))
+        await click(pilot, place(app, "enter select", within="close"))
         assert isinstance(app.screen, BrowseScreen)
         assert app.screen.wish.query.sort != "-timestamp"

@@ -225,10 +225,20 @@ async def test_copying_the_id_the_text_the_trace_and_an_account(
 async def test_the_mouse_chooses_and_opens(demo_engine: Engine) -> None:
     async with recalling(demo_engine) as (app, pilot, screen):
         results = screen.query_one(ResultList)
-        await pilot.click(results, offset=(20, 2))
-        await settle(pilot)
-        assert screen.state.selected == screen.state.trace.results[1].id  # type: ignore[union-attr]
-        await pilot.click(results, offset=(20, 3))
+        trace = screen.state.trace
+        assert trace is not None
+        first, second = (result.id for result in trace.results[:2])
+        rows = zip(results._rows, results._tops, strict=True)
+        lines = {row.key: range(top, top + len(row.lines)) for row, top in rows}
+        assert len(lines[second]) > 1, "a result goes on in a second line, which is its own, too"
+        for line in lines[second]:
+            await pilot.click(results, offset=(20, line))
+            await settle(pilot)
+            assert screen.state.selected == second
+            await pilot.click(results, offset=(20, lines[first][-1]))
+            await settle(pilot)
+            assert screen.state.selected == first
+        await pilot.click(results, offset=(20, lines[first][0]))
         await settle(pilot)
         assert isinstance(app.screen, StageLedger)
         await press(pilot, "escape")

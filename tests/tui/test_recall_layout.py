@@ -11,11 +11,11 @@ from tests.tui.driving import press, running, screen_text, until
 SHAPE = RecallShape(stages=9, results=6, moves=5)
 
 
-def test_narrow_stages_above_results_above_one_bar() -> None:
+def test_narrow_results_have_most_of_the_room_between_stages_and_one_bar() -> None:
     boxes = recall(80, 22, SHAPE)
     assert list(boxes) == ["ask", "stages", "results", "why"]
-    assert boxes["stages"].height == 10
-    assert boxes["results"].height == 7
+    assert boxes["stages"].height == 6
+    assert boxes["results"].height == 11
     assert boxes["why"].height == 3
 
 

@@ -281,8 +281,9 @@ class Palette(QuickModal[None]):
             count = self._counted[1]
             said = counted(count, "memory", "memories")
             # about no memory, the words may be those of a command: "erase lifecycle delete"
-            doubted = meant[0].guessed or not count
-            meant[0] = replace(meant[0], about=f"{said}; {meant[0].about}", guessed=doubted)
+            if meant[0].guessed or not count:  # and no other reading of them stands before the first
+                meant = [replace(entry, guessed=True) for entry in meant]
+            meant[0] = replace(meant[0], about=f"{said}; {meant[0].about}")
             if not count and needs_memories(self._below, words):
                 meant = meant[1:]
         app = self.app

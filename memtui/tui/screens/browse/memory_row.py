@@ -80,7 +80,7 @@ def columns(width: int, sort: str, screen: int = 0, *, tall: bool = False) -> tu
     """The columns that fit into `width` cells; the one that is sorted by is always among them (`~`: similarity).
 
     The text has half of the `screen` before any column is shown that the list can do without. Rows of two lines
-    (`tall`) have the scope on the second.
+    (`tall`) have the scope on the second, and their text has its half over both: words stand in such rows sooner.
     """
     half = -(-screen // 2)
     key = sort.removeprefix("-")
@@ -99,8 +99,9 @@ def columns(width: int, sort: str, screen: int = 0, *, tall: bool = False) -> tu
         below = tall and column in (SCOPE, SOURCE)
         if not below and column not in shown and _room([*shown, column], width) >= max(WANTED_TEXT, half):
             shown.append(column)
+    least = WANTED_TEXT if tall else max(WANTED_TEXT, half)
     for short_one, whole in ((CATEGORY, CATEGORY_WORD), (TIER, TIER_WORD)):
-        if _room(shown, width) - whole.width + short_one.width >= WANTED_TEXT:
+        if _room(shown, width) - whole.width + short_one.width >= least:
             shown[shown.index(short_one)] = whole
     if _room(shown, width) < LEAST_TEXT and key != CATEGORY.sort:
         shown.remove(CATEGORY)
