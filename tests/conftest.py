@@ -7,6 +7,7 @@ import hashlib
 import os
 import re
 import shutil
+import signal
 import sys
 import tarfile
 from collections import Counter
@@ -21,6 +22,11 @@ os.environ.pop(
     "PYTHONDONTWRITEBYTECODE", None
 )  # else each of the many child processes compiles the project anew
 sys.dont_write_bytecode = False
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # What a shell without job control starts with & ignores interrupts, and so would every program that a test starts
+    # and interrupts: they inherit it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 if "PYTEST_XDIST_WORKER" in os.environ:  # before numpy is imported; a benchmark runs alone and has every core
     # The workers share the cores: threads of one for its matrices wait for those of the other, on a busy machine six

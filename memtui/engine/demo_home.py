@@ -18,10 +18,11 @@ from memtui.engine.changes.journal import journal_of
 from memtui.engine.clients import Call, CallJournal, ClientRegister
 from memtui.engine.clients.calls import asked_of
 from memtui.engine.core.progress import CancelToken, OnProgress, Progress
-from memtui.engine.demo.build import build_demo, demo_state
+from memtui.engine.demo.build import build_demo
+from memtui.engine.demo.folder import demo_home, demo_state
 from memtui.engine.demo.host_state import HOST_FOLDER, write_host_state
 from memtui.engine.demo.rows import memory_id
-from memtui.engine.demo.sessions import Sessions, demo_home, write_sessions
+from memtui.engine.demo.sessions import Sessions, write_sessions
 from memtui.engine.discovery.types import PRO
 from memtui.engine.engine import Engine, open_engine
 

@@ -2,65 +2,28 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import tempfile
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memtui.engine.core.errors import MemtuiError, RefusedError
 from memtui.engine.core.progress import CancelToken, OnProgress, Progress
+from memtui.engine.demo.folder import (
+    GENERATION,
+    DemoMark,
+    demo_home,
+    is_complete,
+    read_mark,
+    write_mark,
+)
 from memtui.engine.demo.rows import DAY_MS
-from memtui.engine.demo.sessions import demo_home, write_sessions
+from memtui.engine.demo.sessions import write_sessions
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-
-# Where the demo store lies, and how a folder is known to be one.
-
-GENERATION = 6
-"""Counts up with every change of the demo's memories or sessions; a demo of another generation is made anew."""
-
-MARK_FILE = "demo.json"
-
-
-@dataclass(frozen=True, slots=True)
-class DemoMark:
-    """What a demo store says of itself. `now_ms` is the midnight (UTC) that its ages count back from."""
-
-    generation: int
-    now_ms: int
-    rows: int
-
-
-def demo_folder(cache_dir: Path) -> Path:
-    """Where the demo store belongs below memtui's cache folder."""
-    return cache_dir / "demo"
-
-
-def demo_state(folder: Path) -> Path:
-    """What memtui keeps of the demo store, its journal for one: beside the table in `folder`, and nowhere else."""
-    return folder / "state"
-
-
-def write_mark(folder: Path, mark: DemoMark) -> None:
-    """Mark `folder` as a complete demo store."""
-    (folder / MARK_FILE).write_text(json.dumps(asdict(mark)) + "\n", encoding="utf-8")
-
-
-def read_mark(folder: Path) -> DemoMark | None:
-    """The mark of the demo store in `folder`; None when the folder does not hold one."""
-    try:
-        found = json.loads((folder / MARK_FILE).read_text("utf-8"))
-        return DemoMark(int(found["generation"]), int(found["now_ms"]), int(found["rows"]))
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        return None
-
-
-_TABLE = "memories.lance"
 
 _SUFFIX = ".making"
 
@@ -181,9 +144,3 @@ def _sweep(folder: Path, making: Path) -> None:
     for left in folder.parent.glob(f".{folder.name}.*{_SUFFIX}"):
         if now_s - left.stat().st_mtime > _ABANDONED_S:
             shutil.rmtree(left, ignore_errors=True)
-
-
-def is_complete(folder: Path) -> bool:
-    """Whether `folder` holds a whole demo store of this generation; opens nothing."""
-    mark, versions = read_mark(folder), folder / _TABLE / "_versions"
-    return bool(mark and mark.generation == GENERATION and versions.is_dir() and any(versions.iterdir()))

@@ -74,11 +74,6 @@ _SESSIONS: Sessions = (
 )
 
 
-def demo_home(folder: Path) -> Path:
-    """The home of the demo's user, in which the demo's agents keep their sessions: beside the table in `folder`."""
-    return folder / "home"
-
-
 def write_sessions(
     home: Path,
     now_ms: int,
