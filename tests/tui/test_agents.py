@@ -378,4 +378,4 @@ def test_what_the_plugin_injected_by_itself_is_in_the_feed_and_ours_is_told_once
         (row_of_it,) = view.feed(AgentsState(calls=calls, memories=about), 80, Look(UNICODE, UTC, NOW_MS))
         assert PORT in str(row_of_it.lines[0])
         rows = view.call_rows(AgentsState(calls=(told,), call=key_of(told)), 80, Look(UNICODE, UTC, NOW_MS))
-        assert "by the marks" in "".join(str(part) for each in rows for part in each.lines)
+        assert "inferred from store counters" in "".join(str(part) for each in rows for part in each.lines)

@@ -29,6 +29,7 @@ PORT = "which port do I use for ssh to the bastion?"
 
 BROWSE = {
     "browse.change": "2 j c i ctrl+u text:0.11 enter",
+    "browse.add": "2 i text:kettle ctrl+s",
     "browse.edit": "2 e text:now ctrl+s",
     "browse.forget": "2 D a",
     "browse.undo": "2 u",

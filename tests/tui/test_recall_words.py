@@ -246,7 +246,9 @@ def test_an_empty_store_says_so_and_leads_to_another() -> None:
     said = view.results_state(state_of(), session, ())
     assert said is not None
     assert "no memories yet" in said.headline
-    assert [choice.name for choice in said.choices] == ["import", "capture", "connect", "open", "demo"]
+    assert [choice.name for choice in said.choices] == [
+        "add", "import", "capture", "connect", "open", "demo",
+    ]  # fmt: skip
 
 
 def test_the_ledger_has_every_stage_with_its_rule() -> None:
@@ -267,7 +269,7 @@ def test_the_ledger_has_every_stage_with_its_rule() -> None:
 def test_notes_begin_with_the_warnings() -> None:
     trace = made(warnings=("keyword only: there is no embedder",), operations=(EMBED,))
     said = [note.plain for note in results.notes(trace, UNICODE, "v")]  # type: ignore[arg-type]
-    assert said == ["! keyword only: there is no embedder", "v 1 missing: 1 hard cutoff"]
+    assert said == ["! keyword only: there is no embedder", "v 1 dropped: 1 hard cutoff"]
 
 
 def test_the_account_says_which_words_stand_in_the_memory() -> None:
