@@ -93,7 +93,7 @@ async def test_a_model_that_is_silent_says_so_and_its_texts_wait(engine, size, m
             told = "6 texts wait, nothing is lost" if size[0] < 100 else "in 3 tries, no answer"
             assert told in shown
             await press(pilot, "A")
-            assert "needs a memory that was found" in screen_text(app)
+            assert "apply: needs an accepted memory or a previewed job" in screen_text(app)
     assert engine.store.newest_version() == before
 
 

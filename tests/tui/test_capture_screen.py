@@ -181,7 +181,7 @@ async def test_accepted_ones_are_previewed_and_written_as_one_entry(engine):
         await press(pilot, "right_square_bracket")
         assert "otter" in screen_text(app)
         await press(pilot, "D")
-        assert "Nothing waits" in screen_text(app)
+        assert "Nothing needs review" in screen_text(app)
 
 
 async def test_a_lost_sentence_is_found_explained_and_kept(engine):

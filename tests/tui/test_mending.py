@@ -218,7 +218,7 @@ async def test_z_in_a_preview_shows_every_text_to_its_end_and_cuts_it_again(tmp_
         await press(pilot, "asterisk", "D", "d")
         assert isinstance(app.screen, ChangePreview)
         assert "end-of-it" not in screen_text(app)
-        assert "z whole" in screen_text(app)
+        assert "z full texts" in screen_text(app)
         await press(pilot, "z")
         assert "end-of-it" in screen_text(app)
         await press(pilot, "z")

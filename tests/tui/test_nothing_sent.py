@@ -161,3 +161,20 @@ async def test_the_preview_of_a_new_memory_sends_nothing_and_applying_makes_its_
         assert service.requests, "applied: the vector is made"
         (made,) = [row for row in rows_of(store).to_pylist() if row["text"].startswith("The kettle")]
         assert np.allclose(made["vector"], text_vector(made["text"], 8), atol=1e-5)
+
+
+async def test_a_new_memory_that_proves_a_near_copy_is_not_written_and_the_form_says_so(
+    store: Path, tmp_path: Path, service: Loopback
+) -> None:
+    """Only its vector tells: that is made when a person applies, and what they typed is there again."""
+    async with browsing(store, environ={"HOME": str(tmp_path)}) as (app, pilot):
+        before, typed = version_of(store), "A hammer is kept by the north door"
+        service.vectors[typed] = text_vector(row_of(store, IDS[0])["text"], 8)
+        await steps(pilot, "i")
+        await type_text(pilot, typed)
+        await steps(pilot, "ctrl+s")
+        assert isinstance(app.screen, ChangePreview)
+        await steps(pilot, "Y")
+        print("SCREEN", type(app.screen), screen_text(app))
+        assert version_of(store) == before
+        assert "near" in screen_text(app)

@@ -131,7 +131,7 @@ async def test_mending_shows_every_row_writes_one_entry_and_is_taken_back(old, t
         assert f"{rows} memories" in screen_text(app)
         assert "nothing is written" in screen_text(app)
         assert "EFFECT ON RECALL" in screen_text(app)
-        assert "Nobody asked anything yet" in screen_text(app)
+        assert "No question was asked yet" in screen_text(app)
         in_words(app, task)
         key = "Y" if screen.run.able("stopped", "", "") else "y"
         await press(pilot, key)
