@@ -91,7 +91,8 @@ def plan_memory(
         request = ImportRequest(
             (source,),
             rules_off=rules_off,
-            find_near=held is None,  # its vector is made in any case: a look for near copies sends nothing more
+            find_near=held
+            is None,  # its vector is made in any case: a look for near copies sends nothing more
             without_embedding=held is not None,
         )
         plan = make_plan(request, planner, None, cancel)
