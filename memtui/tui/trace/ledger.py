@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 WORD_CELLS, BAR_CELLS = 14, 8
 
-TERM_CELLS = 26
+TERM_CELLS = 29
 
 TERM_WORDS = {
     "bias": "intercept",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 
 COLUMN_CELLS = 11
+LEAST_CELLS = 8
 
 MOST_TURNS = 40
 """Turns of a cell that are listed one by one."""
@@ -48,14 +50,15 @@ def matrix(state: AuditState, width: int, look: Look) -> list[Row]:
     cells = max(
         COLUMN_CELLS, min(longest, (width - NAME_CELLS - 2) // len(shown))
     )  # names whole where there is room
+    widths = _widths(heads, cells, width - NAME_CELLS - 2)
     head = Content.assemble(
         " " * (NAME_CELLS + 1),
         *[
             (
-                right(crop(name, cells - 1), cells),
+                right(crop(name, wide - 1), wide),
                 "bold $primary" if state.column in column else "$heading",
             )
-            for name, column in zip(heads, shown, strict=True)
+            for name, column, wide in zip(heads, shown, widths, strict=True)
         ],
     )
     rows = [Row((head,))]
@@ -63,7 +66,7 @@ def matrix(state: AuditState, width: int, look: Look) -> list[Row]:
     by_place = {(cell.agent, cell.scope): cell for cell in found.cells}
     for agent in found.agents:
         parts: list[tuple[str, str]] = []
-        for column in shown:
+        for column, wide in zip(shown, widths, strict=True):
             scopes = [state.scopes[at] for at in column]
             of = [by_place[agent.id, scope] for scope in scopes]
             alarm = f"agent:{agent.id}" in scopes and ("own-scope-unreadable", agent.id) in odd
@@ -74,7 +77,7 @@ def matrix(state: AuditState, width: int, look: Look) -> list[Row]:
                 style = "bold $foreground"
             style = "bold $stale" if alarm else style
             here = state.column in column and agent.id == state.agent
-            parts.append((right(f"[{text}]" if here else f"{text} ", cells), style))
+            parts.append((right(f"[{text}]" if here else f"{text} ", wide), style))
         name = f"{agent.id}" + ("" if agent.exists or agent.pseudo else " ?")
         rows.append(
             Row(
@@ -112,6 +115,17 @@ def _columns(state: AuditState, fits: int) -> list[tuple[int, ...]]:
     for of_kind in kinds.values():
         out += [(at,) for at in of_kind] if state.column in of_kind else [tuple(of_kind)]
     return out
+
+
+def _widths(heads: Sequence[str], cells: int, room: int) -> list[int]:
+    """The cells of each column: `cells`, and more for a longer heading, taken from columns with a short one."""
+    widths = [max(cells, cell_len(name) + 1) for name in heads]
+    over = sum(widths) - room
+    for at, name in enumerate(heads):
+        spare = min(max(0, over), widths[at] - max(LEAST_CELLS, cell_len(name) + 1))
+        widths[at] -= max(0, spare)
+        over -= max(0, spare)
+    return widths if over <= 0 else [cells] * len(heads)
 
 
 def _head(state: AuditState, column: tuple[int, ...]) -> str:
