@@ -35,7 +35,7 @@ VIEWS: dict[str, tuple[str, ...]] = {
 """View: the keys that lead to it from Home. `paste` types the question."""
 
 LEAST_LINES = 2
-"""A panel with fewer lines than this says that it is empty, and nothing else."""
+"""A panel with fewer lines than this says that it is empty, and nothing else; a row under the cursor is no such line."""
 
 MAY_BE_SHORT = frozenset({"ask", "head", "foot", "line", "views"})
 """Panels that are made for one line."""
@@ -83,7 +83,9 @@ def empty_panels(app: MemtuiApp) -> dict[str, list[str]]:
     assert panels, "a view without a panel"
     found = {str(panel.id or panel.border_title): lines_of(app, panel) for panel in panels}
     return {
-        name: said for name, said in found.items() if len(said) < LEAST_LINES and name not in MAY_BE_SHORT
+        name: said
+        for name, said in found.items()
+        if len(said) < LEAST_LINES and not "".join(said).startswith("▌") and name not in MAY_BE_SHORT
     }
 
 
