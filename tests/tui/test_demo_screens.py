@@ -35,7 +35,7 @@ VIEWS: dict[str, tuple[str, ...]] = {
 """View: the keys that lead to it from Home. `paste` types the question."""
 
 LEAST_LINES = 2
-"""A panel with fewer lines than this says that it is empty, and nothing else; a row under the cursor is no such line."""
+"""A panel with fewer lines than this says that it is empty, and nothing else; a row of a list does not."""
 
 MAY_BE_SHORT = frozenset({"ask", "head", "foot", "line", "views"})
 """Panels that are made for one line."""
