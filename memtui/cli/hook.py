@@ -83,7 +83,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _install(args: argparse.Namespace) -> int:
-    """Show what a host's hooks change in its files; with --yes write it, with --undo take it back."""
+    """Show what a host's hooks change in its files; write it with --yes, undo it with --undo."""
     from memtui.engine.hosts import HOOK_HOSTS, PERMISSION, permission_block, plan_hooks, plan_host_undo
 
     host = args.install

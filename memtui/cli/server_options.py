@@ -74,7 +74,7 @@ class Served(NamedTuple):
     token: bool
     """Whether the host must send a token."""
     known: bool
-    """Whether the client that --client names is let in already."""
+    """Whether a client with the name given by --client exists."""
     started: str
     """The command that starts it."""
 

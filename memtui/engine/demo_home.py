@@ -178,10 +178,10 @@ def build_demo_home(
 
     def furnish(making: Path, midnight_ms: int) -> None:
         if on_progress:
-            on_progress(Progress("furnishing the demo's home", 0, 1))
+            on_progress(Progress("adding the demo's sessions and configuration", 0, 1, "step"))
         write_home(making, folder, midnight_ms)
         if on_progress:
-            on_progress(Progress("furnishing the demo's home", 1, 1))
+            on_progress(Progress("adding the demo's sessions and configuration", 1, 1, "step"))
 
     return build_demo(folder, now_ms=now_ms, on_progress=on_progress, cancel=cancel, furnish=furnish)
 

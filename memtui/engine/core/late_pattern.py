@@ -23,5 +23,5 @@ class _LatePattern:
 
 
 def late(pattern: str, flags: int = 0) -> re.Pattern[str]:
-    """`re.compile`, put off until the pattern is used. A pattern that is none is told then, not before."""
+    """`re.compile`, put off until the pattern is used. An invalid pattern raises then, not before."""
     return cast("re.Pattern[str]", _LatePattern(pattern, int(flags)))

@@ -1010,7 +1010,7 @@ SOCIAL_HINTS = frozenset((
     "ssn", "ss#", "ss #", "social", "sozial", "renten", "sécu", "secu", "segu", "insurance", "taxpayer", "steuer", "sv-", "sv n", "svnr", "rv-", "rv n", "rvnr", "ahv", "avs", "nir", "nss",
     "nuss", "niss", "bsn", "pesel", "nino", "insee", "vsn", "previdenza", "fiscale", "cpf", "burgerservice", "sofi", "assur", "° ss", "º ss", "afilia", "soc ",
 ))  # fmt: skip
-"""Every text in which a social security number is told has one of these in lower case, and a long number or "ssn"."""
+"""Every text that states a social security number holds one of these in lower case, and a long number or "ssn"."""
 
 
 @cache

@@ -270,7 +270,7 @@ def _ended(server: subprocess.Popen[bytes], said: Sequence[bytes]) -> MemtuiErro
 
 
 def _end(server: subprocess.Popen[bytes]) -> None:
-    """End a server as hosts do: its input ends, then it is told to, then it is killed."""
+    """End a server as hosts do: its input ends, then it gets SIGTERM, then it is killed."""
     with suppress(OSError):
         if server.stdin is not None:
             server.stdin.close()

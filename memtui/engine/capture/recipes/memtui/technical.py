@@ -235,7 +235,7 @@ def _hints() -> tuple[Hints, tuple[frozenset[str], ...]]:
 
 
 _SIGNS = frozenset(("`", " -"))
-"""What a command may be told by that is no word: looked for on its own."""
+"""Marks of a command that are not words; they are searched for separately."""
 
 
 _REST = 12
