@@ -39,6 +39,13 @@ def patient(folder: Path, *, writable: bool = False, environ: dict[str, str] | N
     return patient_of(engine, now_ms=now_ms)
 
 
+ALIVE = {f"D{number}" for number in range(41, 48)}
+"""Checks of an agent."""
+
+INDEXES = {"D48", "D49"}
+"""Checks of an index of files, which a host builds."""
+
+
 def look(folder: Path, **more: Any) -> Examination:
     return examine(patient(folder, **more))
 
@@ -50,9 +57,7 @@ def kinds(found: Examination) -> list[str]:
 def test_there_is_a_check_for_every_kind_of_the_table() -> None:
     left_out = {22, 31, 33, 39}
     assert [int(each.kind[1:]) for each in all_checks()] == [n for n in range(1, 50) if n not in left_out]
-    alive = {f"D{number}" for number in range(41, 48)}
-    indexes = {"D48", "D49"}
-    assert set(PLANTED) == {each.kind for each in all_checks()} - alive - indexes, (
+    assert set(PLANTED) == {each.kind for each in all_checks()} - ALIVE - INDEXES, (
         "each is planted below, those in test_alive, those of an index in test_core_index"
     )
 
@@ -128,8 +133,9 @@ def test_nothing_is_found_on_healthy_stores(name: str, tmp_path: Path) -> None:
         _healthy_fixture("stores/builtin-old.tar.gz", folder)
     found = look(folder)
     assert [each.seen.sentence for each in found.findings] == []
-    of_an_agent = {f"D{number}" for number in range(41, 48)}  # no agent is configured: they do not apply
-    assert {check.kind for check in found.fine} == {check.kind for check in all_checks()} - of_an_agent
+    assert {check.kind for check in found.fine} == {check.kind for check in all_checks()} - ALIVE - INDEXES, (
+        "no agent is configured and no index of files is looked at: those checks do not apply"
+    )
     assert found.unlooked == ()
     assert not found.unlooked
 

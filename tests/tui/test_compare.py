@@ -160,7 +160,7 @@ async def test_a_file_a_version_and_a_time_are_compared_and_nothing_is_written(
         assert pair.b.title == "mine.json"
         assert [d.parameter for d in pair.comparison.differences] == ["retrieval.hardMinScore"]
         assert all(view.loss_words(pair, f, "b").startswith("hard cutoff, .") for f in pair.comparison.left)
-        assert "lost by" in screen_text(app)
+        assert "B dropped" in screen_text(app)
         await press(pilot, "equals_sign", "d")
         await fill_in(pilot, "soon")
         assert "Type a date" in screen.query_one(FlashLine).text

@@ -224,7 +224,7 @@ async def test_an_editor_that_fails_or_leaves_nonsense(demo, tmp_path, lent, bod
 async def test_an_editor_that_changes_nothing_and_one_that_is_not_there(demo, tmp_path, lent):
     async with browsing(demo, environ=editor(tmp_path, 'echo >> "$1"')) as (app, pilot):
         await press(pilot, "o")
-        assert "The text is as it was" in said(app)
+        assert "The text is the same" in said(app)
     async with browsing(demo, environ={"EDITOR": "no-such-editor-anywhere"}) as (app, pilot):
         await press(pilot, "o")
         assert isinstance(app.screen, EditForm)

@@ -128,5 +128,5 @@ async def test_compare_asks_each_side_by_its_own_rules_and_says_which(
         said = dict(summary(pair))
         assert said["A asked"] == "scope global (the policy's default)"
         assert said["B asked"].startswith("by main: ")
-        assert "scales" in said
+        assert "scores" in said
         assert "A asked" in screen_text(app)

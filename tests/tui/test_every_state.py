@@ -24,7 +24,7 @@ from memtui.tui.startup.open_store import opener
 from memtui.tui.widgets.panel import Panel
 from memtui.tui.widgets.row_list import RowList
 from memtui.tui.widgets.state_panel import StatePanel
-from tests.conftest import NOW_MS, thinned
+from tests.conftest import thinned
 from tests.tui.driving import EACH_SIZE, SIZES, press, screen_text, settle, until
 from tests.tui.test_every_list import DIALOGS, PLACES, every_kind
 from tests.tui.test_locked import play
@@ -73,7 +73,7 @@ NEXT = {
     "6": "go to Browse",
     "7": "paste",
     "8": "who may read what",
-    "9": "found nothing",
+    "9": "refresh reads them",
     "0": "memtui connect",
 }
 """Words of each place that say what to do, where the store has no memory yet."""
@@ -100,7 +100,7 @@ async def opened(
         assert held is None or held.wait(120)
         return at_once(*given)
 
-    app = MemtuiApp(target, opener=later, now=lambda: NOW_MS, environ=around)
+    app = MemtuiApp(target, opener=later, environ=around)  # on the clock that writes the stores
     async with app.run_test(size=size) as pilot:
         if held is None:
             await settle(pilot)

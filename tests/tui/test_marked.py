@@ -62,7 +62,7 @@ async def test_marked_rows_turn_the_key_bar_to_what_is_done_with_all(
             await play(pilot, keys)
             screen = app.screen
             assert screen.marked == 1, name
-            shown = {key.id for key, able in screen.query_one(KeyBar)._keys if able}
+            shown = {key.id for key, able, _ in screen.query_one(KeyBar)._keys if able}
             assert set(verbs) <= shown, name
             bulk = {id for id, row in from_source()["actions"].items() if row.get("bulk")}
             assert shown <= bulk, f"{name}: only what is done with all of them"

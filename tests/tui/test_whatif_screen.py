@@ -78,7 +78,7 @@ async def test_turning_a_setting_turns_the_list_and_a_full_recall_gives_the_same
         await press(pilot, "l", "l")
         assert screen.state.tried == {"limit": 8}
         assert len(screen.state.trace.returned) == 8  # type: ignore[union-attr]
-        assert "2 in, 0 out" in screen_text(app)
+        assert "2 new, 0 gone" in screen_text(app)
         assert "new" in screen_text(app)
         assert len(engine.asked) == asked  # from what was found before
         await press(pilot, "escape")
@@ -160,7 +160,7 @@ async def test_an_agent_is_its_effective_scopes(demo_engine: Engine) -> None:
         found = screen.state.trace
         assert found is not None
         assert {found.memories[id].scope for id in found.returned} <= set(screen.state.tried["scopes"])
-        assert "searched again" in screen_text(app) or "in," in screen_text(app)
+        assert "searched again" in screen_text(app) or "new," in screen_text(app)
 
 
 @pytest.mark.slow
@@ -174,7 +174,7 @@ async def test_an_older_version_is_asked_and_a_cleaned_one_says_so(tmp_path: Pat
         await on(pilot, screen, "table_version")
         await press(pilot, "h")
         assert screen.state.trace.returned == ("old",)  # type: ignore[union-attr]
-        assert "1 out" in screen_text(app)
+        assert "1 gone" in screen_text(app)
         await press(pilot, "backspace")
         assert set(screen.state.trace.returned) == {"old", "new"}  # type: ignore[union-attr]
         screen.tried(reduce.put(screen.state, "table_version", 9_999))

@@ -181,7 +181,7 @@ async def test_a_remedy_on_the_memory_is_looked_for_and_staged_by_one_key(tmp_pa
         assert found[0].name == "confirm"
         assert "confirm it" in screen_text(app)
         assert f"to number {found[0].rank}" in screen_text(app)
-        assert "harm 0 of 4" in screen_text(app)
+        assert "risk 0 of 4" in screen_text(app)
         await press(pilot, "f")
         await until(pilot, lambda: isinstance(app.screen, ChangePreview))
         await settle(pilot)
