@@ -26,6 +26,10 @@ INITIALIZE = {
 }
 
 
+def _refuse(word: str) -> Any:
+    raise AssertionError(f"{word} is no JSON")
+
+
 class StdioHost:
     """A server's process, and what it says."""
 
@@ -45,7 +49,7 @@ class StdioHost:
         assert select.select([self.server.stdout], [], [], seconds)[0], "nothing was answered"
         line = self.server.stdout.readline()
         assert line, "the server ended"
-        return dict(json.loads(line))
+        return dict(json.loads(line, parse_constant=_refuse))
 
     def ask(self, *lines: bytes | dict[str, Any]) -> dict[str, Any]:
         """Write lines, and return the next message."""

@@ -181,7 +181,7 @@ def days(engine: Engine, count: int) -> tuple[FunnelDay, ...]:
     names = [name for name in (columns.timestamp, columns.metadata) if name]
     since = (today - count + 1) * DAY_MS
     if columns.timestamp:
-        where = f"{columns.timestamp} >= {since}"
+        where = f"{columns.timestamp} >= {since} AND {columns.timestamp} < {(today + 1) * DAY_MS}"
         for batch in engine.store.scan(names, where=where):
             for row in batch.to_pylist():
                 if _captured(row.get(columns.metadata) if columns.metadata else None):

@@ -307,6 +307,15 @@ def loads(text: str) -> Any:
     return _Reader(text).read()
 
 
+def finite(value: Any) -> Any:
+    """A value as JSON can hold it: None, as JavaScript writes it, for what is not a number or infinite."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {name: finite(each) for name, each in value.items()}
+    return [finite(each) for each in value] if isinstance(value, list | tuple) else value
+
+
 def dump_json(value: Any, *, default: Callable[[Any], Any] = str, **options: Any) -> str:
     """`json.dumps` for values of any depth: what is nested too deep for it is written on one line."""
     try:

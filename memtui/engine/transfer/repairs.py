@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -199,7 +200,7 @@ def _mended_time(row: Mapping[str, Any], columns: Columns) -> float | None:
     created = row.get(columns.created) if columns.created else None
     if stored is not None and 0 < stored < SECONDS_BELOW:
         return float(coerce_timestamp(stored))
-    if stored is not None and stored > MICROSECONDS_ABOVE:
+    if stored is not None and MICROSECONDS_ABOVE < stored < math.inf:
         return float(int(stored) // (1_000 if stored < NANOSECONDS_ABOVE else 1_000_000))
     if not stored and created:
         return float(coerce_timestamp(created))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 from memtui.engine.core.secrets import find_secrets, mask
 from memtui.engine.metadata.json_patch import patch
-from memtui.engine.metadata.read import fact_key, parse_object
+from memtui.engine.metadata.read import fact_key, finite, parse_object
 from memtui.engine.transfer.record import Record
 
 KEY = "imported"
@@ -79,7 +80,16 @@ def extra_of(record: Record, origin: dict[str, Any], kept_category: str | None) 
         "masked": record.masked,
         "links": [list(link) for link in record.links],
     }
-    return {**origin, **{name: value for name, value in own.items() if value}, **record.rest}
+    return {**origin, **{name: value for name, value in own.items() if value}, **_in_words(record.rest)}
+
+
+def _in_words(value: Any) -> Any:
+    """What was given, with a number that JSON cannot hold as the word for it: kept, and no fault in the object."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if isinstance(value, dict):
+        return {key: _in_words(item) for key, item in value.items()}
+    return [_in_words(item) for item in value] if isinstance(value, list) else value
 
 
 def abstract_of(text: str) -> str:
@@ -96,9 +106,15 @@ def abstract_of(text: str) -> str:
     return (window[:cut] if cut > _ABSTRACT // 2 else window).rstrip() + "…"
 
 
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str, allow_nan=False).encode
+
+
 def dumps(values: dict[str, Any]) -> str:
-    """JSON as JavaScript writes it: no spaces, readable characters, no lone surrogates."""
-    text = json.dumps(values, ensure_ascii=False, separators=(",", ":"), default=str)
+    """JSON as JavaScript writes it: no spaces, readable characters, no lone surrogates, null for no number."""
+    try:
+        text = _encode(values)
+    except ValueError:
+        text = _encode(finite(values))
     return text.encode("utf-8", "replace").decode("utf-8") if not text.isascii() else text
 
 

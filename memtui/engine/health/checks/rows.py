@@ -122,8 +122,9 @@ def _times(patient: Patient) -> Seen | None:
     words = {
         "in seconds": (times > 0) & (times < SECONDS_BELOW),
         "in the future": (times > now + DAY_MS) & (times <= MICROSECONDS_ABOVE),
-        "in microseconds": times > MICROSECONDS_ABOVE,
-        "zero or less": times <= 0,
+        "in microseconds": (times > MICROSECONDS_ABOVE) & np.isfinite(times),
+        "zero or less": (times <= 0) & ~np.isinf(times),
+        "infinite": np.isinf(times),
         "missing": np.isnan(times),
     }
     bad = np.logical_or.reduce(list(words.values()))

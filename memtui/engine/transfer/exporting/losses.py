@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.metadata.read import normalise
@@ -60,6 +61,22 @@ def _spoilt(vector: bytes | None) -> bool:
     import numpy as np
 
     return vector is not None and not np.isfinite(np.frombuffer(vector, dtype="<f4")).all()
+
+
+def number_of(row: dict[str, Any], header: Header) -> float | None:
+    """The importance of a row as a text can say it: None for none, and for what is not a number or infinite."""
+    column = header.store.dialect.columns.importance
+    stored = row.get(column) if column else None
+    return stored if isinstance(stored, int | float) and math.isfinite(stored) else None
+
+
+def count_importance(
+    memory: Memory, row: dict[str, Any], header: Header, ledger: LossTable, written: str
+) -> None:
+    """Count an importance that is not a number or infinite; `written` says what stands for it."""
+    column = header.store.dialect.columns.importance
+    if column and row.get(column) is not None and number_of(row, header) is None:
+        ledger.count("importance", f"not a number or infinite: {written}", 1, memory.id)
 
 
 def count_time(memory: Memory, row: dict[str, Any], header: Header, ledger: LossTable) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from memtui.engine.metadata.read import finite
 from memtui.engine.transfer.format import Format, Sighting
 from memtui.engine.transfer.record import Read, Record, Rejected, SourceRemark
 from memtui.engine.transfer.sources.fields import (
@@ -91,7 +92,10 @@ def _put_metadata(record: Record, value: Any) -> None:
     if isinstance(value, str):
         record.metadata = storable(value)[0]
     elif isinstance(value, dict):
-        record.metadata = storable(json.dumps(value, ensure_ascii=False))[0]
+        sound = finite(value)
+        record.metadata = storable(json.dumps(sound, ensure_ascii=False))[0]
+        if sound != value:
+            record.lost("metadata", "a value in it is not a number or infinite, which JSON cannot hold: null")
     elif value is not None:
         record.rest["metadata_as_given"] = value
         record.lost("metadata", "not an object: kept as it is under one key")

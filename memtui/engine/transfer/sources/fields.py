@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
@@ -83,6 +84,9 @@ def put_id(record: Record, value: Any, *, stable: bool = False) -> None:
     """Keep an id as the row's when it can be one: a lower-case UUID, or with `stable` what the plugin takes."""
     if value is None or (isinstance(value, str) and not value.strip()):
         return
+    if _is_no_number(value):  # every row of a table may have it: as an id it would make them one memory
+        record.lost("id", f"{NO_NUMBER}: the row gets a new one")
+        return
     text = storable(str(value))[0]
     if UUID.fullmatch(text) or (stable and STABLE_ID.fullmatch(text) and not UUID.fullmatch(text.lower())):
         record.id = text
@@ -135,11 +139,18 @@ def words(value: Any) -> tuple[str, ...]:
     return ()
 
 
+NO_NUMBER = "not a number, which programs write where nothing is known"
+
+
+def _is_no_number(value: Any) -> bool:
+    return isinstance(value, float) and not math.isfinite(value)
+
+
 def word(value: Any) -> str | None:
     """A text that is not blank, as storable; numbers as text; None for anything else."""
     if isinstance(value, str):
         return storable(value)[0] if value.strip() else None
-    if isinstance(value, int | float) and not isinstance(value, bool):
+    if isinstance(value, int | float) and not isinstance(value, bool) and not _is_no_number(value):
         return str(value)
     return None
 
@@ -147,6 +158,8 @@ def word(value: Any) -> str | None:
 def put_word(record: Record, field: str, value: Any) -> None:
     """Set `record.<field>` to a text; of a list its first, the whole is kept beside; anything else is said so."""
     setattr(record, field, word(value))
+    if _is_no_number(value):
+        record.lost(field, f"{NO_NUMBER}: left unknown")
     if value is None or (isinstance(value, str | int | float) and not isinstance(value, bool)):
         return
     each = words(value)

@@ -9,7 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from memtui.engine.core.memory import Memory
-from memtui.engine.transfer.exporting.losses import count_columns, count_lifecycle, count_time
+from memtui.engine.transfer.exporting.losses import (
+    count_columns,
+    count_importance,
+    count_lifecycle,
+    count_time,
+    number_of,
+)
 from memtui.engine.transfer.exporting.request import ExportFormat, FieldChoice, Header, RowWindow, open_text
 from memtui.engine.transfer.record import LossTable, pack
 
@@ -93,8 +99,7 @@ def cell_of(memory: Memory, row: dict[str, Any], field: str, header: Header) -> 
     if field == "text":
         return memory.raw_text
     if field == "importance":
-        column = header.store.dialect.columns.importance
-        return row.get(column) if column else None
+        return number_of(row, header)
     if field == "timestamp":
         return memory.timestamp_ms or None
     return getattr(memory, field)
@@ -106,6 +111,7 @@ def count_row_losses(memory: Memory, row: dict[str, Any], header: Header, ledger
         ledger.count("text", "a spreadsheet would run it: an apostrophe is put before it", 1, memory.id)
     if "\r" in memory.raw_text:
         ledger.count("text", "carriage returns may become line feeds", 1, memory.id)
+    count_importance(memory, row, header, ledger, "its cell stays empty")
     count_time(memory, row, header, ledger)
     count_lifecycle(memory, row, header, ledger)
     count_columns(memory, header, ledger)

@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from memtui.engine.core.memory import Memory
-from memtui.engine.transfer.exporting.losses import NO_PLACE, count_lifecycle, count_time
+from memtui.engine.metadata.read import coerce_importance, finite
+from memtui.engine.transfer.exporting.losses import NO_PLACE, count_importance, count_lifecycle, count_time
 from memtui.engine.transfer.exporting.request import ExportFormat, Header, RowWindow, open_text
 from memtui.engine.transfer.readers.lancedb import RowReader
 from memtui.engine.transfer.record import LossTable, Record
 from memtui.engine.transfer.stored_metadata import dumps, extra_of, new_metadata
-from memtui.engine.transfer.writers.jsonl import finite, numbers
+from memtui.engine.transfer.writers.jsonl import numbers
 
 _WHOLE = 2**53
 
@@ -74,7 +75,7 @@ class ProDocument:
             "text": dialect.raw_text(row),
             "category": (row.get(columns.category) if columns.category else None) or "other",
             "scope": scope or "global",
-            "importance": 0.7 if importance is None else _short(min(1.0, max(0.0, float(importance)))),
+            "importance": _short(coerce_importance(0.7 if importance is None else importance)),
             "timestamp": stamp,
             "metadata": metadata if isinstance(metadata, str) else "{}",
         }
@@ -98,6 +99,7 @@ def count_row_losses(memory: Memory, row: dict[str, Any], header: Header, ledger
         ledger.count("scope", "none: written as global, as the plugin does", 1, memory.id)
     if columns.importance and row.get(columns.importance) is None:
         ledger.count("importance", "not known: written as 0.7", 1, memory.id)
+    count_importance(memory, row, header, ledger, "written as 0.7, as the plugin reads it")
     if columns.metadata and row.get(columns.metadata) is None:
         ledger.count("metadata", "none: written as an empty object", 1, memory.id)
     count_time(memory, row, header, ledger)

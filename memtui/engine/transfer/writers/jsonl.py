@@ -12,6 +12,7 @@ from json.encoder import encode_basestring
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from memtui.engine.metadata.read import finite
 from memtui.engine.transfer.exporting.request import ExportFormat, Header, RowWindow, open_text
 from memtui.engine.transfer.exporting.rows import ROW_FIELDS
 from memtui.engine.transfer.readers.memtui import columns_of
@@ -29,15 +30,6 @@ def _dump(value: Any) -> str:
         return _encode(value)
     except ValueError:
         return _encode(finite(value))
-
-
-def finite(value: Any) -> Any:
-    """A value as JSON can hold it: null for what is not a number or infinite."""
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {name: finite(each) for name, each in value.items()}
-    return [finite(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 _HOLE = "\0"

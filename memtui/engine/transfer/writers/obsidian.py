@@ -11,7 +11,13 @@ from typing import Any
 from memtui.engine.core.memory import Memory
 from memtui.engine.core.text import cut_bytes
 from memtui.engine.metadata.read import parse_object
-from memtui.engine.transfer.exporting.losses import count_columns, count_lifecycle, count_time
+from memtui.engine.transfer.exporting.losses import (
+    count_columns,
+    count_importance,
+    count_lifecycle,
+    count_time,
+    number_of,
+)
 from memtui.engine.transfer.exporting.request import ExportFormat, Header, RowWindow
 from memtui.engine.transfer.record import LossTable
 from memtui.engine.transfer.writers.markdown import UNDATED, day_of
@@ -45,10 +51,9 @@ class Vault:
 
     def write(self, window: RowWindow) -> None:
         """Write some notes."""
-        column = self._header.store.dialect.columns.importance
         for memory, row in zip(window.memories(self._header), window.rows, strict=True):
             path = self._free(name_of(memory))
-            data = note(memory, row.get(column) if column else None).encode("utf-8", "replace")
+            data = note(memory, number_of(row, self._header)).encode("utf-8", "replace")
             path.parent.mkdir(parents=True, exist_ok=True)
             if not path.exists() or path.read_bytes() != data:
                 path.write_bytes(data)
@@ -101,6 +106,7 @@ def count_row_losses(memory: Memory, row: dict[str, Any], header: Header, ledger
         ledger.count("text", "carriage returns become line feeds", 1, memory.id)
     if memory.scope is None:
         ledger.count("scope", "none: written as global", 1, memory.id)
+    count_importance(memory, row, header, ledger, "left out")
     count_time(memory, row, header, ledger)
     count_lifecycle(memory, row, header, ledger)
     count_columns(memory, header, ledger)
