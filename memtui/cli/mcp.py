@@ -6,10 +6,10 @@ import argparse
 import gc
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from memtui.cli.open_store import open_for, wall_clock
 from memtui.cli.output import print_text
@@ -48,7 +48,7 @@ def run(args: argparse.Namespace, now: Callable[[], int] = wall_clock) -> int:
             fix="Install it with: pip install 'memtui[mcp]'",
         )
     os.environ.setdefault("LANCEDB_LOG", "error")
-    door, tools = opened_door(args, now)
+    door = opened_door(args, now)
     if args.http:
         from memtui.engine.clients import OWNER, Client, place_of
         from memtui.mcp.http import serve_http
@@ -59,21 +59,19 @@ def run(args: argparse.Namespace, now: Callable[[], int] = wall_clock) -> int:
                 fix="Give it to one: memtui clients add NAME --allow update,forget.",
             )
         first = Client(OWNER, as_started=True, added_ms=now(), store=only_store(args.store))
-        serve_http(
-            door, register_for(args.store), place_of(args.http), first, allowed=args.allow_host, tools=tools
-        )
+        serve_http(door, register_for(args.store), place_of(args.http), first, allowed=args.allow_host)
         gc.freeze()
         return 0
     from memtui.mcp.greeting import Greeting
     from memtui.mcp.stdio import StandardStreams
 
-    streams = StandardStreams(Greeting(args.rw))  # before the SDK: a host waits for its first answers
+    streams = StandardStreams(Greeting(door.can_store))  # before the SDK: a host waits for its first answers
     try:
         import anyio
 
         from memtui.mcp.server import serve_stdio
 
-        anyio.run(serve_stdio, door, streams, tools)
+        anyio.run(serve_stdio, door, streams)
     finally:
         door.close()
         streams.close()
@@ -81,10 +79,8 @@ def run(args: argparse.Namespace, now: Callable[[], int] = wall_clock) -> int:
     return 0
 
 
-def opened_door(
-    args: argparse.Namespace, now: Callable[[], int] = wall_clock
-) -> tuple[Door, tuple[Tool, ...] | None]:
-    """Return the door that these options ask for, and its tools where they are not memtui's own."""
+def opened_door(args: argparse.Namespace, now: Callable[[], int] = wall_clock) -> Door:
+    """Return the door that these options ask for, with the tools of its store."""
     from memtui.engine.clients import rights_of
     from memtui.mcp.door import Door
 
@@ -96,28 +92,34 @@ def opened_door(
     def cases(engine: Engine) -> CaseBook:
         return CaseBook(cases_file(engine.info.uri))
 
-    door = Door(
+    config = read_config(args.config)
+    return Door(
         open_engine,
         agent=args.agent,
         writable=args.rw,
         client=args.client or (f"mcp:{args.agent}" if args.agent else "mcp"),
-        config=read_config(args.config),
+        config=config,
         cases=cases,
         register=register_for(args.store),
         keep_texts=args.keep_texts,
         allowed=rights_of(args.allow),
+        tools=_tools_of(args, config or {}),
     )
+
+
+def _tools_of(args: argparse.Namespace, config: Mapping[str, Any]) -> tuple[Tool, ...] | None:
+    """The tools that `--tools` names, as far as the store has what they need; None: memtui's own."""
     if args.tools != "openclaw":
-        return door, None
+        return None
     if _is_index(args):
         from memtui.mcp.memory_core import memory_core_tools
 
-        return door, memory_core_tools()
+        return memory_core_tools()
     from memtui.mcp.openclaw import openclaw_tools
 
     place = Path(args.workspace or ".").resolve()
     named = ({"id": args.agent or DEFAULT_AGENT, "workspace": str(place)},) if args.workspace else ()
-    return door, openclaw_tools(place, door.config or {}, named, table_columns(args.store, args.table))
+    return openclaw_tools(place, config, named, table_columns(args.store, args.table))
 
 
 def _is_index(args: argparse.Namespace) -> bool:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from memtui.engine import Engine, ListView, Memory, RecallRequest, Trace
     from memtui.engine.cases import CaseBook
     from memtui.engine.documents import Consulted
+    from memtui.mcp.tools.base import Tool
 
 LONGEST = 4_000
 """Characters of one memory in an answer; the whole text is in the store."""
@@ -96,6 +97,8 @@ class Door:
     """Where a person may have paused this client."""
     allowed: tuple[str, ...] = ()
     """What the owner lets this client do without asking a person: `update`, `forget`."""
+    tools: tuple[Tool, ...] | None = None
+    """The tools of this server, those that write among them; None: memtui's own."""
     keep_texts: bool = False
     """Whether the journal of calls holds what was asked, too."""
     via: Via = "stdio"
@@ -169,6 +172,25 @@ class Door:
         )
         if outcome != UNANSWERED:
             self._call.key = ""
+
+    @property
+    def offered(self) -> Mapping[str, Tool]:
+        """The tools that this client has, by name: without those that write where it may only read."""
+        tools = self.tools
+        if tools is None:
+            from memtui.mcp.tools.registry import all_tools
+
+            tools = all_tools()
+        return {tool.name: tool for tool in tools if self.writable or not tool.writes}
+
+    @property
+    def can_store(self) -> bool:
+        """Whether memory_store is among the tools of this client; loads none of memtui's own."""
+        return self.writable if self.tools is None else "memory_store" in self.offered
+
+    def named_tools(self, *names: str) -> str:
+        """Those of the tools that this client has, to be named in a sentence; empty where it has none of them."""
+        return " or ".join(name for name in names if name in self.offered)
 
     @property
     def paused(self) -> bool:
@@ -267,9 +289,8 @@ class Door:
         engine = self.engine
         found = engine.memories([id]).get(id) if id else None
         if found is None or not self.reach.may_read(found):
-            raise ToolError(
-                f"{argument}: there is no memory {id[:64]!r}. Take an id from memory_search or memory_list."
-            )
+            source = self.named_tools("memory_search", "memory_recall", "memory_list")
+            raise ToolError(f"{argument}: there is no memory {id[:64]!r}. Take an id from {source}.")
         return found
 
     def own(self, memory: Memory) -> Memory:
@@ -284,9 +305,20 @@ class Door:
         return memory
 
     def need_writable(self) -> None:
-        """ToolError where the server was started for reading only."""
+        """ToolError where this client may only read."""
         if not self.writable:
-            raise ToolError("This server is read-only. A person can start it with --rw.")
+            raise ToolError(f"This {self.why_read_only}.")
+
+    @property
+    def why_read_only(self) -> str:
+        """Whose rights keep a client from writing, and how a person changes that."""
+        if self.writes == "":  # the server may write, and its owner lets this client read alone
+            name = self.client.removeprefix("mcp:")
+            return (
+                "client may only read. A person can revoke it and add it again with the right to write: "
+                f"memtui clients revoke {name}, memtui clients add {name}"
+            )
+        return "server is read-only. A person can start it with --rw"
 
     def block(self, question: str, session: str = "", *, count: bool = False) -> Given:
         """What would be put before a prompt for this client.

@@ -73,9 +73,12 @@ def _recall(door: Door, given: Mapping[str, Any], limit: int, note: str = "") ->
 
 def _answer(door: Door, tool: Tool, asked: Mapping[str, Any], note: str = "") -> Reply:
     """What one of memtui's tools answers; a preview is followed by its deed, as the plugin's tools ask nobody."""
-    reply = tool.run(door, _arguments(tool, asked))
-    if reply.confirm:
-        reply = tool.run(door, _arguments(tool, {**asked, "confirm": reply.confirm}))
+    try:
+        reply = tool.run(door, _arguments(tool, asked))
+        if reply.confirm:
+            reply = tool.run(door, _arguments(tool, {**asked, "confirm": reply.confirm}))
+    except ToolError as error:  # it names its own argument
+        raise ToolError(re.sub(r"^id:", "memoryId:", str(error))) from error
     text = f"{reply.text}\n{note}" if note else reply.text
     return Reply(Details(**reply.data.model_dump()), text, notes=(*reply.notes, *([note] if note else ())))
 

@@ -25,23 +25,23 @@ INSTRUCTIONS = (
 )
 
 STORE_TOO = "; store lasting preferences, facts and decisions"
-"""What is asked of a client that may write."""
+"""What is asked of a client that has memory_store."""
 
 _VERSION, _INFO, _CAPABILITIES = (
     f"io.modelcontextprotocol/{name}" for name in ("protocolVersion", "clientInfo", "clientCapabilities")
 )
 
 
-def instructions_for(writable: bool) -> str:
-    """What a client is told to do with the memory."""
-    return INSTRUCTIONS.format(store=STORE_TOO if writable else "")
+def instructions_for(can_store: bool) -> str:
+    """What a client is told to do with the memory: what its own tools can do, and no more."""
+    return INSTRUCTIONS.format(store=STORE_TOO if can_store else "")
 
 
 class Greeting:
     """Answers what one client asks at its start; one per connection, since the first request decides the protocol."""
 
-    def __init__(self, writable: bool) -> None:
-        self._instructions = instructions_for(writable)
+    def __init__(self, can_store: bool) -> None:
+        self._instructions = instructions_for(can_store)
         self._open, self._newest = True, False
 
     def answer(self, message: Mapping[str, Any]) -> dict[str, Any] | None:

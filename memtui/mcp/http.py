@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from time import sleep
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from memtui.engine import CancelToken, Engine, UsageError
 from memtui.engine.clients import Client, ClientRegister, is_loopback
@@ -16,10 +16,6 @@ from memtui.mcp.ahead import read_ahead
 from memtui.mcp.door import Door
 from memtui.mcp.gate import WHO, Gate
 from memtui.mcp.server import make_server
-
-if TYPE_CHECKING:
-    from memtui.mcp.tools.base import Tool
-
 
 READY_S = 0.05
 """How often it is looked whether the server is ready to be asked."""
@@ -94,7 +90,6 @@ def http_app(
     host: str,
     *,
     allowed: Sequence[str] = (),
-    tools: Sequence[Tool] | None = None,
 ) -> tuple[Gate, Doors]:
     """The application and the doors behind it. A request for another host, or from another origin, is refused."""
     from memtui.mcp.sessions import routed
@@ -110,7 +105,7 @@ def http_app(
     if not local and host in ("0.0.0.0", "::"):
         names |= {socket.gethostname(), *socket.gethostbyname_ex(socket.gethostname())[2]}
     names |= {_bracketed(each) for each in allowed}
-    app = routed(*(make_server(base, tools, door_of=door_of, stands=doors.stands) for _ in range(2)))
+    app = routed(*(make_server(base, door_of=door_of, stands=doors.stands) for _ in range(2)))
     return Gate(app, register, open_to_all=local, names={name.lower() for name in names}), doors
 
 
@@ -125,7 +120,6 @@ def serve_http(
     first: Client,
     *,
     allowed: Sequence[str] = (),
-    tools: Sequence[Tool] | None = None,
 ) -> None:
     """Serve until interrupted. A server that writes lets `first` in where no client was, and says its token once.
 
@@ -142,7 +136,7 @@ def serve_http(
     name = token = ""
     if base.writable:  # without a token everybody on this machine, and every page's script, could write
         name, token = register.add_first(first)
-    app, doors = http_app(base, register, host, allowed=allowed, tools=tools)
+    app, doors = http_app(base, register, host, allowed=allowed)
     with socket.create_server(
         (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET
     ) as bound:

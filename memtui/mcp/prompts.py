@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from time import monotonic
+from typing import NamedTuple
 
 import mcp_types as types
 from mcp import MCPError
@@ -32,52 +33,65 @@ _ARGUMENT = {"question": "what was asked", "scope": "which scope, for example ag
 
 _OPTIONS = {
     "session": "the session that asks: what its last prompts got is held back",
-    "usage": "count: count the use of each memory in the store, for a session on a server with --rw",
+    "usage": "count: count the use of each memory in the store, for a session",
 }
-"""Of `memories_for`; both may be left out."""
+"""Of `memories_for`; both may be left out, and what writes is for those who may."""
 
-_PROMPTS: Mapping[str, tuple[str, str, str]] = {
-    MEMORIES_FOR: (
-        "question",
-        "The memories for a question, formatted as the injected block",
-        "",
-    ),
-    "weekly_review": (
+
+class _Prompt(NamedTuple):
+    """A prompt; in its text `{search}` stands for the client's own tool that searches."""
+
+    argument: str
+    description: str
+    text: str = ""
+    needs: tuple[str, ...] = ()
+    """The tools that its text names: a client without one of them is not offered it."""
+
+
+_SEARCHES = ("memory_search", "memory_recall")
+
+_PROMPTS: Mapping[str, _Prompt] = {
+    MEMORIES_FOR: _Prompt("question", "The memories for a question, formatted as the injected block"),
+    "weekly_review": _Prompt(
         "",
         "Look through what was learnt lately",
         "List the newest memories with memory_list. Name those that are wrong, double or out of date, say why, and "
         "ask me before you change any of them.",
+        ("memory_list",),
     ),
-    "why_did_you_say_that": (
+    "why_did_you_say_that": _Prompt(
         "question",
         "Which memories an answer came from",
-        "Search the memory with memory_search for the question below. Tell me which memories the answer rests on, "
+        "Search the memory with {search} for the question below. Tell me which memories the answer rests on, "
         "with their ids, and what else was found.\n\nQuestion: {question}",
     ),
-    "clean_up": (
+    "clean_up": _Prompt(
         "scope",
         "Find what could go from a scope",
         "List the memories of the scope below with memory_list. Propose which to update or to forget, with the reason "
         "for each, and wait for my yes.\n\nScope: {scope}",
+        ("memory_list", "memory_update", "memory_forget"),
     ),
 }
 
 
-def prompts() -> list[types.Prompt]:
-    """What can be picked."""
+def prompts(door: Door) -> list[types.Prompt]:
+    """What can be picked: the prompts whose tools this client has."""
     return [
-        types.Prompt(
-            name=name,
-            description=description,
-            arguments=_arguments(name, argument),
-        )
-        for name, (argument, description, _) in _PROMPTS.items()
+        types.Prompt(name=name, description=made.description, arguments=_arguments(door, name, made.argument))
+        for name, made in _prompts_for(door).items()
     ]
 
 
-def _arguments(name: str, argument: str) -> list[types.PromptArgument]:
+def _prompts_for(door: Door) -> Mapping[str, _Prompt]:
+    offered = door.offered
+    return {name: made for name, made in _PROMPTS.items() if offered.keys() >= set(made.needs)}
+
+
+def _arguments(door: Door, name: str, argument: str) -> list[types.PromptArgument]:
     needed = {argument: _ARGUMENT[argument]} if argument else {}
     optional = _OPTIONS if name == MEMORIES_FOR else {}
+    optional = {option: words for option, words in optional.items() if option != "usage" or door.writable}
     return [
         types.PromptArgument(name=each, description=words, required=each in needed)
         for each, words in (*needed.items(), *optional.items())
@@ -89,12 +103,13 @@ def prompt(door: Door, name: str, given: Mapping[str, str]) -> types.GetPromptRe
 
     Raises MCPError for an unknown name, a missing argument, and a store that cannot answer.
     """
-    if name not in _PROMPTS:
+    known_prompts = _prompts_for(door)
+    if name not in known_prompts:
         raise MCPError(
-            code=-32602, message=f"There is no prompt {mask(name)[0][:64]!r}: {', '.join(_PROMPTS)}."
+            code=-32602, message=f"There is no prompt {mask(name)[0][:64]!r}: {', '.join(known_prompts)}."
         )
-    argument, description, text = _PROMPTS[name]
-    known = [each.name for each in _arguments(name, argument)]
+    argument, description, text, _ = known_prompts[name]
+    known = [each.name for each in _arguments(door, name, argument)]
     if unknown := [each for each in given if each not in known]:
         raise MCPError(
             code=-32602,
@@ -102,6 +117,7 @@ def prompt(door: Door, name: str, given: Mapping[str, str]) -> types.GetPromptRe
         )
     if argument and not given.get(argument, "").strip():
         raise MCPError(code=-32602, message=f"{argument}: say {_ARGUMENT[argument]}.")
+    text = text.replace("{search}", door.named_tools(*_SEARCHES))
     filled = text.replace(f"{{{argument}}}", given[argument]) if argument else text
     if name == MEMORIES_FOR:
         filled = _block(door, given[argument], given.get("session", ""), given.get("usage", ""))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -25,10 +26,9 @@ from memtui.mcp.greeting import INFO, instructions_for
 from memtui.mcp.notices import NoticeBoard
 from memtui.mcp.prompts import prompt, prompts, resource, resources, template
 from memtui.mcp.quiet import QuietTime
-from memtui.mcp.tools.registry import all_tools
 
 if TYPE_CHECKING:
-    from mcp.server.context import ServerRequestContext
+    from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 
     from memtui.mcp.stdio import StandardStreams
     from memtui.mcp.tools.base import Reply, Tool
@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 
 FRESH_MS = 60_000
 """How long a client may take a list for fresh: a person may give it other rights meanwhile."""
+
+GREETINGS = ("initialize", "server/discover")
+"""The requests whose answers tell a client what to do."""
 
 MOST_LEFT_S = 10.0
 """After the end of the input, how long calls that came before it may take to be answered."""
@@ -53,40 +56,35 @@ CACHED: Mapping[CacheableMethod, CacheHint] = {
 
 def make_server(
     door: Door,
-    tools: Sequence[Tool] | None = None,
     *,
     door_of: Callable[[ServerRequestContext[Any]], Door] | None = None,
     stands: Callable[[Door], bool] = lambda door: True,
 ) -> Server[Any]:
-    """A server with these tools, those that write left out where the door is read-only.
+    """A server with the tools of a door, those that write left out where its client may only read.
 
     `door_of` tells the door of a request, where clients of different rights share a server; `stands` whether a door
     still has the rights of its client.
     """
-    offered = all_tools() if tools is None else tools
 
     def met(context: ServerRequestContext[Any]) -> Door:
         return door if door_of is None else door_of(context)
-
-    def chosen_at(at: Door) -> dict[str, Tool]:
-        return {tool.name: tool for tool in offered if at.writable or not tool.writes}
 
     async def list_tools(
         context: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
         _first_page(params)
-        return types.ListToolsResult(tools=[described(tool) for tool in chosen_at(met(context)).values()])
+        return types.ListToolsResult(tools=[described(tool) for tool in met(context).offered.values()])
 
     async def call_tool(
         context: ServerRequestContext[Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
         at = met(context)
-        chosen = chosen_at(at)
-        tool = chosen.get(params.name)
+        offered = at.offered
+        tool = offered.get(params.name)
         if tool is None:
-            known = {each.name for each in offered}
-            why = "needs a server started with --rw" if params.name in known else "does not exist"
-            return failed(f"{params.name} {why}. There are {', '.join(chosen)}.")
+            known = replace(at, writable=True).offered
+            why = f"writes, and this {at.why_read_only}" if params.name in known else "does not exist"
+            return failed(f"{params.name} {why}. Your tools are {', '.join(offered)}.")
         given = params.arguments or {}
         if params.request_state is not None and "confirm" in tool.arguments.model_fields:
             answer = (params.input_responses or {}).get(asking.KEY)
@@ -105,7 +103,7 @@ def make_server(
         context: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
     ) -> types.ListPromptsResult:
         _first_page(params)
-        return types.ListPromptsResult(prompts=prompts())
+        return types.ListPromptsResult(prompts=prompts(met(context)))
 
     async def get_prompt(
         context: ServerRequestContext[Any], params: types.GetPromptRequestParams
@@ -136,11 +134,11 @@ def make_server(
             "on_subscribe_resource": board.subscribe,
             "on_unsubscribe_resource": board.unsubscribe,
         }
-    return Server(
+    server = Server[Any](
         INFO["name"],
         version=INFO["version"],
         title=INFO["title"],
-        instructions=instructions_for(door.writable),
+        instructions=instructions_for(door.can_store),
         on_list_tools=list_tools,
         on_call_tool=call_tool,
         on_list_prompts=list_prompts,
@@ -151,6 +149,16 @@ def make_server(
         cache_hints=CACHED,
         **watching,
     )
+
+    async def instruct(ctx: ServerRequestContext[Any], call_next: CallNext) -> HandlerResult:
+        """What a client is told to do at its start, by the tools that it has itself."""
+        answer = await call_next(ctx)
+        if ctx.method in GREETINGS and isinstance(answer, dict):
+            return {**answer, "instructions": instructions_for(met(ctx).can_store)}
+        return answer
+
+    server.middleware.append(instruct)
+    return server
 
 
 def _first_page(params: types.PaginatedRequestParams | None) -> None:
@@ -302,9 +310,9 @@ def _invalid(tool: Tool, error: ValidationError) -> str:
     )
 
 
-async def serve_stdio(door: Door, streams: StandardStreams, tools: Sequence[Tool] | None = None) -> None:
+async def serve_stdio(door: Door, streams: StandardStreams) -> None:
     """Serve one client on standard input and output until the input ends. OSError where nothing can be written."""
-    server = make_server(door, tools)
+    server = make_server(door)
     told = NotificationOptions(resources_changed=True)
     quiet = QuietTime(door)
     send, read = anyio.create_memory_object_stream[SessionMessage | Exception](0)
@@ -322,7 +330,7 @@ async def serve_stdio(door: Door, streams: StandardStreams, tools: Sequence[Tool
                     continue
                 quiet.hear(line)
                 if looking and message.get("method") == "server/discover":
-                    await write.send(await discovered(make_server(door, tools), line))
+                    await write.send(await discovered(make_server(door), line))
                     continue
                 looking = looking and "id" not in message
                 if "id" in message and "method" in message and message["method"] != "subscriptions/listen":

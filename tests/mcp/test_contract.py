@@ -83,9 +83,9 @@ class Inside(World):
     @asynccontextmanager
     async def serve_as(self, command: list[str]) -> AsyncIterator[Client]:
         """A client of the server that `memtui` with these words would start."""
-        door, tools = opened_door(parser_of(command[0]).parse_args(command[1:]))
+        door = opened_door(parser_of(command[0]).parse_args(command[1:]))
         try:
-            async with Client(make_server(door, tools)) as client:
+            async with Client(make_server(door)) as client:
                 yield client
         finally:
             door.close()

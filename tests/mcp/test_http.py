@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
 import tomllib
@@ -206,6 +207,65 @@ def test_half_a_character_over_http_is_answered(house: House) -> None:
     told = httpx.post(house.url, content=body, headers={**ACCEPT, **given}, timeout=120).json()
     assert told["id"] == 7
     assert "result" in told
+
+
+def _answered(house: House, *lines: str, body: bytes = b"") -> tuple[int, dict[str, Any]]:
+    """What a request gets that is written line by line, as no library would."""
+    url = httpx.URL(house.url)
+    head = [*lines, "Content-Type: application/json", *(f"{name}: {value}" for name, value in ACCEPT.items())]
+    head += [f"Content-Length: {len(body)}", "Connection: close", "", ""]
+    with socket.create_connection((url.host, url.port or 80), timeout=60) as line:
+        line.sendall("\r\n".join(head).encode() + body)
+        told = b"".join(iter(lambda: line.recv(65536), b""))
+    first, _, answer = told.partition(b"\r\n\r\n")
+    try:
+        return int(first.split()[1]), json.loads(answer)
+    except ValueError:
+        return int(first.split()[1]), {}
+
+
+@pytest.mark.slow
+def test_no_way_of_writing_a_request_gets_more_rights(house: House) -> None:
+    token = house.run("clients", "add", "codex")
+    port, bearer = httpx.URL(house.url).port, f"Authorization: Bearer {token}"
+    here, body = f"Host: localhost:{port}", json.dumps(ASK).encode()
+    assert _answered(house, "POST /mcp HTTP/1.1", here, bearer, body=body)[0] == 200
+    for paused in (False, True):
+        if paused:
+            house.run("clients", "pause", "codex")
+        for lines in (
+            ("POST /mcp HTTP/1.1", here),
+            ("POST /mcp HTTP/1.0", here),
+            (f"POST /mcp?token={token}&access_token={token} HTTP/1.1", here),
+            ("POST /mcp HTTP/1.1", here, f"Cookie: token={token}; Authorization={token}"),
+            ("POST /mcp HTTP/1.1", here, "Authorization: Bearer"),
+            ("POST /mcp HTTP/1.1", here, f"Authorization: {token}"),
+            ("POST /mcp HTTP/1.1", here, f"X-Authorization: Bearer {token}"),
+            ("POST /mcp HTTP/1.1", here, bearer, "Authorization: Bearer memtui_guess"),
+            ("POST /mcp/ HTTP/1.1", here),
+            ("POST //mcp HTTP/1.1", here),
+            ("POST /x/../mcp HTTP/1.1", here),
+            ("POST /%6dcp HTTP/1.1", here),
+            ("GET /mcp HTTP/1.1", here),
+            ("DELETE /mcp HTTP/1.1", here),
+            ("PUT /mcp HTTP/1.1", here),
+        ):
+            status, told = _answered(house, *lines, body=body)
+            assert status in (400, 401, 404, 405), lines
+            assert "result" not in told
+    house.run("clients", "resume", "codex")
+    for lines in (
+        ("POST /mcp HTTP/1.1", "Host: localhost:80@evil", bearer),
+        ("POST /mcp HTTP/1.1", here, "Host: evil.com", bearer),
+        ("POST /mcp HTTP/1.1", "Host: evil.com", here, bearer),
+        ("POST /mcp HTTP/1.0", bearer),
+        ("POST http://evil.com/mcp HTTP/1.1", "Host: evil.com", bearer),
+        ("POST /mcp HTTP/1.1", here, "Origin: https://localhost:8765.evil.com", bearer),
+        ("POST /mcp HTTP/1.1", here, f"Origin: http://localhost:{port}", "Origin: http://evil.com", bearer),
+    ):
+        status, told = _answered(house, *lines, body=body)
+        assert status in (400, 403, 404, 421), lines
+        assert "result" not in told
 
 
 def _started(house: House, *words: str) -> tuple[int, str, str]:

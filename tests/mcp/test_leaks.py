@@ -25,8 +25,6 @@ from memtui.engine.store import word_matrix
 from memtui.mcp.door import Door
 from memtui.mcp.openclaw import openclaw_tools
 from memtui.mcp.server import make_server
-from memtui.mcp.tools.base import Tool
-from memtui.mcp.tools.registry import all_tools
 from tests.conftest import NOW_MS, thinned
 from tests.engine.loopback import loopback, text_vector
 from tests.engine.pro_store import row, write_store
@@ -215,8 +213,8 @@ def door_to(store: Path, state: Path, embedding: EmbeddingSettings | None, **rig
 
 
 @asynccontextmanager
-async def client_of(door: Door, tools: Sequence[Tool] | None = None) -> AsyncIterator[Client]:
-    async with Client(make_server(door, tools)) as client:
+async def client_of(door: Door) -> AsyncIterator[Client]:
+    async with Client(make_server(door)) as client:
         yield client
     door.close()
 
@@ -319,9 +317,9 @@ async def told_of(
     """Every answer, error and resource that the client gets, by call."""
     state.mkdir()
     door = door_to(store, state, embedding, **rights)
-    tools = openclaw_tools(state, {}) if plugin else all_tools()
+    door.tools = openclaw_tools(state, {}) if plugin else None
     told: dict[str, str] = {}
-    async with client_of(door, tools) as client:
+    async with client_of(door) as client:
         for tool, given in calls:
             result = await client.call_tool(tool, dict(given))
             texts = [part.text for part in result.content if part.type == "text"]

@@ -36,8 +36,11 @@ def home(tmp_path: Path) -> CoreHome:
 
 
 async def called(home: CoreHome, tool: str, **arguments: Any) -> tuple[bool, dict[str, Any]]:
-    door = Door(lambda: open_engine(home.database, now=lambda: AT_MS, environ=home.environ, cwd=home.path))
-    async with Client(make_server(door, memory_core_tools())) as client:
+    door = Door(
+        lambda: open_engine(home.database, now=lambda: AT_MS, environ=home.environ, cwd=home.path),
+        tools=memory_core_tools(),
+    )
+    async with Client(make_server(door)) as client:
         names = [found.name for found in (await client.list_tools()).tools]
         assert names == ["memory_search", "memory_get"]
         answer = await client.call_tool(tool, arguments)

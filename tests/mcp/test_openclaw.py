@@ -77,8 +77,8 @@ class Stage:
 
     @asynccontextmanager
     async def connected(self, door: Door) -> Any:
-        tools = openclaw_tools(self.folder / "files" / "ws", self.recorded.get("config") or {})
-        async with Client(make_server(door, tools)) as client:
+        door.tools = openclaw_tools(self.folder / "files" / "ws", self.recorded.get("config") or {})
+        async with Client(make_server(door)) as client:
             yield client
         door.close()
 

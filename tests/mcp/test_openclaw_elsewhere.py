@@ -37,7 +37,8 @@ def test_every_tool_that_is_listed_answers(
     monkeypatch.setenv("HOME", str(tmp_path))
     place = place_of(kind, shared, unpack, tmp_path)
     words = ["--store", str(place), "--tools", "openclaw", *(["--rw"] if writable else [])]
-    door, tools = opened_door(parser_of("mcp").parse_args(words))
+    door = opened_door(parser_of("mcp").parse_args(words))
+    tools = door.tools
     assert tools is not None
     assert {tool.name for tool in tools} == set(OF_ANY_STORE)
     view = door.listed()

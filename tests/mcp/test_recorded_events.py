@@ -129,8 +129,8 @@ class Stage:
         with self.opened() as engine:
             agent = str((step.get("ctx") or {}).get("agentId") or "main")
             door = Door(lambda: engine, agent=agent, writable=True, client=f"mcp:{agent}")
-            tools = openclaw_tools(self.folder / "files" / "ws", self.config, self.agents)
-            async with Client(make_server(door, tools)) as client:
+            door.tools = openclaw_tools(self.folder / "files" / "ws", self.config, self.agents)
+            async with Client(make_server(door)) as client:
                 result = await client.call_tool(step["name"], params)
                 assert not result.is_error, result.content
                 return {"text": result.content[0].text, "details": plugins_own(result.structured_content)}

@@ -259,8 +259,9 @@ async def test_a_fault_of_a_library_is_an_answer_without_its_words(own: Inside, 
         return Reply(Answer(), gone.read_text(encoding="utf-8"))
 
     tool = Tool("memory_reads", "Read", "Call this.", Arguments, Answer, reads)
-    door, _ = opened_door(parser_of("mcp").parse_args(["--store", own.store]))
-    async with Client(make_server(door, (tool,))) as client:
+    door = opened_door(parser_of("mcp").parse_args(["--store", own.store]))
+    door.tools = (tool,)
+    async with Client(make_server(door)) as client:
         said = await refusal(client, "memory_reads")
     door.close()
     assert "untrusted" in said

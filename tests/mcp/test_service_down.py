@@ -4,7 +4,10 @@ that failed is told as one, in text and in data, at every door."""
 from __future__ import annotations
 
 import json
+import os
 import socket
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +24,10 @@ from memtui.engine.health import examine, patient_of
 from memtui.mcp.door import Door, ToolError
 from memtui.mcp.prompts import prompt
 from memtui.mcp.tools import search, store
+from tests.conftest import ROOT
 from tests.engine.pro_store import NOW_MS, row, write_store
+from tests.mcp.stdio_host import stdio_host
+from tests.mcp.test_raw_hosts import message
 
 QUESTION = "Which port does the gateway in hall three listen on?"
 FACT = "I prefer the greenhouse report as a printed weekly grid"
@@ -169,3 +175,97 @@ def test_a_hook_is_not_silent_about_it(home: Path, name: str, given: dict[str, A
     calls = CallJournal(engine.state_place).read()
     assert [call.outcome for call in calls] == ["failed"]
     assert len(stored(home)) == 6
+
+
+def unchanged(home: Path) -> bool:
+    """Whether the table holds what it held, each row with its vector."""
+    rows = stored(home)
+    return len(rows) == 6 and all(row["vector"] is not None for row in rows)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["memtui", "openclaw"])
+def test_a_raw_host_is_told_by_every_tool_that_nothing_was_stored(
+    home: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(home))
+    store_folder = home / ".openclaw" / "memory" / "lancedb-pro"
+    words = (
+        ("--rw",) if kind == "memtui" else ("--rw", "--as", "main")
+    )  # an agent does not change what is global
+    calls: dict[str, list[dict[str, Any]]] = {
+        "memory_store": [{"text": FACT}, {"text": FACT, "category": "preference", "importance": 1}],
+        "memory_update": [{"text": FACT}],
+        "self_improvement_log": [{"type": "error", "summary": FACT}],
+        "memory_compact": [{"dryRun": False}],
+    }
+    with stdio_host(store_folder, *words, "--tools", kind, "--workspace", str(home)) as host:
+        host.begin()
+        listed = host.ask({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})["result"]["tools"]
+        tools = {tool["name"]: tool for tool in listed}
+        for name, all_given in calls.items():
+            if name not in tools:
+                continue
+            for given in all_given:
+                if name == "memory_update":
+                    given = {"id" if kind == "memtui" else "memoryId": "m1", **given}
+                result = host.ask(message(name, given))["result"]
+                said = json.dumps(result)
+                if name == "memory_update" and not result.get("isError") and kind == "memtui":
+                    token = result["structuredContent"]["confirm"]
+                    said = json.dumps(host.ask(message(name, {**given, "confirm": token})))
+                assert unchanged(home), (name, said)
+                if name in ("memory_store", "memory_update"):
+                    assert "connection refused" in said, (name, said)
+                    assert '"created"' not in said
+                    assert "Stored" not in said
+
+
+EVENTS: dict[str, dict[str, Any]] = {
+    "agent_end": {"messages": [{"role": "user", "content": f"Remember: {FACT}"}]},
+    "session_end": {"messages": [{"role": "user", "content": f"Remember: {FACT}"}]},
+    "pre_compaction": {"messages": [{"role": "user", "content": f"Remember: {FACT}"}]},
+    "session_reset": {"messages": [{"role": "user", "content": f"Remember: {FACT}"}]},
+    "message_received": {"content": f"Remember: {FACT}", "from": "anna"},
+    "dream": {},
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("event", EVENTS)
+def test_no_raw_event_leaves_a_row_without_a_vector_or_says_that_it_stored(home: Path, event: str) -> None:
+    environ = {"PATH": os.environ["PATH"], "HOME": str(home)}
+    done = subprocess.run(
+        [sys.executable, "-m", "memtui", "hook", event, "--rw", "--as", "main", "--workspace", str(home)],
+        input=json.dumps(EVENTS[event]),
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env=environ,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr  # the turn goes on
+    assert unchanged(home)
+    if event == "agent_end":
+        assert "connection refused" in done.stdout + done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "words",
+    [("add", FACT, "--scope", "agent:main"), ("edit", "m1", "--set", f"text={FACT}"), ("import", "notes.md")],
+)
+def test_no_command_stores_one_either(home: Path, words: tuple[str, ...]) -> None:
+    (home / "notes.md").write_text(f"# Notes\n\n- {FACT}\n", "utf-8")
+    place = home / ".openclaw" / "memory" / "lancedb-pro"
+    done = subprocess.run(
+        [sys.executable, "-m", "memtui", *words, "--yes", "--store", str(place)],
+        capture_output=True,
+        text=True,
+        cwd=home,
+        env={"PATH": os.environ["PATH"], "HOME": str(home), "PYTHONPATH": str(ROOT)},
+        check=False,
+    )
+    assert unchanged(home), done.stdout
+    assert done.returncode != 0
+    assert "connection refused" in done.stderr + done.stdout

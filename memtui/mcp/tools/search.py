@@ -113,7 +113,8 @@ def run(door: Door, given: Search) -> Reply:
     failure = None if trace.failure is None else " ".join(trace.failure.reason.split())
     notes = [f"note: {warning}" for warning in trace.warnings] if failure is None else []
     if not whole:
-        notes.append("note: long texts are cut; memory_get reads them.")
+        whole_by = door.named_tools("memory_get")
+        notes.append("note: long texts are cut" + (f"; {whole_by} reads them." if whole_by else "."))
     if failure is not None:
         notes.append(
             f"error: the search failed, so it is not known what is stored about this. {failure} "
