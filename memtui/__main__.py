@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 
@@ -16,6 +17,10 @@ def main(argv: list[str] | None = None) -> int:
             return 0
         except OSError:  # said as every command says it
             arguments = ["--version"]
+    if "_ARGCOMPLETE" in os.environ:  # a shell asks for completions; the answer ends the process
+        from memtui.cli.completion import complete
+
+        complete()
     from memtui.cli.main import run
 
     return run(arguments)

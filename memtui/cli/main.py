@@ -68,6 +68,8 @@ COMMANDS = {
     "serve": "show the app in a browser on this machine",
     "help": "explain a task: memtui help, memtui help why-not",
     "keys": "list every key, and check your keys.toml",
+    "completion": "print the completion script of a shell: bash, zsh, fish",
+    "schema": "print the JSON Schema of config.toml, keys.toml or a theme",
     "shot": "make the pictures in screenshots/",
 }
 """Each command is memtui/cli/<name>.py (hyphens as underscores) with `add_arguments(parser)` and `run(args) -> int`."""
@@ -109,6 +111,9 @@ def parser_of(command: str | None) -> argparse.ArgumentParser:
         )
         parser.add_argument("--no-mouse", action="store_true", help="leave the mouse to the terminal")
         parser.add_argument("--version", action="store_true", help="print the version and exit")
+        parser.add_argument(
+            "--verbose", action="store_true", help="with --version: Python, platform and libraries, too"
+        )
     else:
         kind = _HookParser if command == "hook" else argparse.ArgumentParser
         parser = kind(prog=f"memtui {command}", description=COMMANDS[command], epilog=_EPILOG)
@@ -189,12 +194,36 @@ def _need_store(word: str) -> None:
         refuse_unless_store(word, COMMANDS)
 
 
+def _surroundings() -> str:
+    """Python, the platform and the versions of the libraries, one a line: what a report of a fault needs."""
+    import platform
+    import re
+    from importlib.metadata import PackageNotFoundError, requires, version
+
+    lines = [f"python {platform.python_version()}", f"platform {platform.platform()}"]
+    for line in requires("memtui") or ():
+        found = re.match(r"[\w.-]+", line)
+        if found is None or re.search(r"extra == .dev.", line):
+            continue
+        try:
+            lines.append(f"{found[0]} {version(found[0])}")
+        except PackageNotFoundError:
+            lines.append(f"{found[0]} not installed{' (optional)' if 'extra ==' in line else ''}")
+    return "\n".join(dict.fromkeys(lines))
+
+
 def _app(args: argparse.Namespace) -> int:
     if args.version:
         from memtui import __version__
 
         print(f"memtui {__version__}")
+        if args.verbose:
+            print(_surroundings())
         return 0
+    if args.verbose:
+        from memtui.engine import UsageError
+
+        raise UsageError("--verbose goes with --version.", fix="Run memtui --version --verbose.")
     from memtui.cli.open_store import app_options
     from memtui.cli.terminal import require_terminal
 

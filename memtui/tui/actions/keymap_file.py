@@ -3,7 +3,7 @@
 preset = "vim"
 
 [browse]
-sort = "o"
+sort = "f9"
 undo = ["u", "f8"]
 reverse = []            # no key; the palette still does it
 """

@@ -21,7 +21,7 @@ from memtui.tui.theme.tokens import NAMES, defaults
 
 DEFAULT = "deep-sea"
 
-_BASE = (
+BASE = (
     "primary",
     "secondary",
     "warning",
@@ -33,6 +33,7 @@ _BASE = (
     "surface",
     "panel",
 )
+"""Textual's own colours, which a theme sets in `[base]`."""
 
 
 class ThemeError(ValueError):
@@ -122,7 +123,7 @@ def _build(data: dict[str, Any]) -> Theme:
     for key, value in (("dark", dark), ("ansi", ansi)):
         if not isinstance(value, bool):
             raise _BadValueError(f"{key} must be true or false.", key)
-    base = _colours(data.get("base", {}), _BASE, "base")
+    base = _colours(data.get("base", {}), BASE, "base")
     tokens = _colours(data.get("tokens", {}), NAMES, "tokens")
     if "primary" not in base:
         raise _BadValueError("base needs a primary colour.", "base")
