@@ -233,6 +233,7 @@ def test_the_top_level_holds_what_was_agreed() -> None:
         "ARCHITECTURE.md",
         "docs",
         "requirements.lock",
+        "packaging",
     }
     there = {path.name for path in ROOT.iterdir() if not path.name.startswith(".")}
     assert there - agreed - {"dist", "build"} == set()
