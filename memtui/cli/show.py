@@ -66,19 +66,7 @@ def render(memory: Memory) -> str:
         ("replaces", memory.supersedes),
         ("replaced by", memory.superseded_by),
         ("fact key", memory.fact_key),
-        (
-            "now",
-            ", ".join(
-                word
-                for word, on in (
-                    ("not active", not memory.active),
-                    ("expired", memory.expired),
-                    ("suppressed", memory.suppressed),
-                )
-                if on
-            )
-            or "active",
-        ),
+        ("now", _standing(memory)),
         ("dialect", memory.dialect),
     )
     lines = [memory.text, ""]
@@ -94,6 +82,14 @@ def render(memory: Memory) -> str:
     if not memory.metadata_valid:
         lines += ["", f"! the metadata is not a JSON object: {(memory.metadata or '')[:200]}"]
     return "\n".join(lines)
+
+
+def _standing(memory: Memory) -> str | None:
+    """Whether the memory counts now; None where its program knows no such thing."""
+    if memory.state is None:
+        return None
+    words = {"not active": not memory.active, "expired": memory.expired, "suppressed": memory.suppressed}
+    return ", ".join(word for word, on in words.items() if on) or "active"
 
 
 def _last_used(memory: Memory) -> str | None:

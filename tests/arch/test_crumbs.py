@@ -18,6 +18,8 @@ DATA = ("knobs",)
 KEPT = {
     "memtui.tui.screens.browse.unsaved": "edits that outlive a crash: looked for under this name",
     "memtui.tui.screens.home.alive_line": "the painting of one line, tested as a function",
+    "memtui.engine.discovery.crewai_stores": "the places of another program; the search beside it asks each of them",
+    "memtui.engine.health.light_rows": "one pass over small columns, which the checks share through their patient",
     "memtui.engine.documents.pack_policy": "what is kept, bounded and scored; the pack beside it counts and renders",
     "memtui.engine.capture.recipes.pro.gates": "the gates of the plugin as a table; the run beside it would bury them",
     "memtui.mcp.arguments": "how hosts write arguments; the server beside it only passes calls",

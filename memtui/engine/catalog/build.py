@@ -13,6 +13,7 @@ from memtui.engine.catalog.catalog import (
     NO_TIME,
     SECONDS,
     Catalog,
+    CategoryLists,
     CodedColumn,
     Codes,
     FirstPage,
@@ -20,6 +21,7 @@ from memtui.engine.catalog.catalog import (
 from memtui.engine.catalog.ids import PackedIds, pack
 from memtui.engine.catalog.kept_columns import light_batches
 from memtui.engine.core.progress import CancelToken, OnProgress, Progress
+from memtui.engine.dialects import time_columns
 from memtui.engine.dialects.with_metadata import LifecycleDialect
 from memtui.engine.metadata.read import DEFAULT_IMPORTANCE, SECONDS_BELOW
 from memtui.engine.store import sql
@@ -205,6 +207,8 @@ class _Arrays:
         nothing = CodedColumn(np.zeros(self.n, dtype=np.uint16), (None,))
         scope = coded[columns.scope] if columns.scope else nothing
         category = coded[columns.category] if columns.category else nothing
+        lists = _lists(category, self.dialect) if self.dialect.lists_categories else None
+        category = category if lists is None else _first_of(lists)
         return Catalog(
             version=version,
             n=self.n,
@@ -216,6 +220,7 @@ class _Arrays:
             scopes=scope.values,
             category_codes=category.codes,
             categories=category.values,
+            category_lists=lists,
             flags=self.flags,
             has_metadata=self.dialect.reads_metadata,
             labels={name: coded[name] for name in self.dialect.labels},
@@ -235,6 +240,19 @@ class _Arrays:
         return PackedIds(self.high, self.low, odd_at[ascending], texts)
 
 
+def _lists(column: CodedColumn, dialect: Dialect) -> CategoryLists:
+    """The categories of each row, read once for each text that is stored."""
+    return CategoryLists(column.codes, tuple(map(dialect.categories_of, column.values)))
+
+
+def _first_of(lists: CategoryLists) -> CodedColumn:
+    """The first category of each row as a column of its own."""
+    firsts = [next(iter(listed), None) for listed in lists.values]
+    known = {text: at for at, text in enumerate(dict.fromkeys(firsts))}
+    codes = np.array([known[text] for text in firsts], dtype=np.uint32)
+    return CodedColumn(codes[lists.codes] if codes.size else lists.codes, tuple(known) or (None,))
+
+
 def _as_text(column: Any) -> Any:
     import pyarrow as pa
 
@@ -247,16 +265,6 @@ def _indices(mask: NDArray[np.bool_]) -> Any:
     return pa.array(np.flatnonzero(mask))
 
 
-def _numbers(column: Any) -> NDArray[np.float64]:
-    """An Arrow column of numbers or times as floats (times in milliseconds), NULL as NaN."""
-    import pyarrow as pa
-
-    if pa.types.is_timestamp(column.type):
-        column = column.cast(pa.timestamp("ms"), safe=False).cast(pa.int64())
-    values: NDArray[np.float64] = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-    return values
-
-
 def _times(
     batch: pa.RecordBatch, column: str | None, created: str | None
 ) -> tuple[NDArray[np.float64], NDArray[np.uint8]]:
@@ -264,10 +272,10 @@ def _times(
     flags = np.zeros(batch.num_rows, dtype=np.uint8)
     if not column:
         return np.zeros(batch.num_rows), flags
-    times, seconds = _coerce(_numbers(batch.column(column)))
+    times, seconds = _coerce(batch.column(column))
     flags[seconds] |= SECONDS
     if created:
-        second_times, second_seconds = _coerce(_numbers(batch.column(created)))
+        second_times, second_seconds = _coerce(batch.column(created))
         instead = (times == 0) & (second_times > 0)
         times = np.where(instead, second_times, times)
         flags[instead] |= CREATED
@@ -276,15 +284,16 @@ def _times(
     return times, flags
 
 
-def _coerce(stored: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+def _coerce(column: Any) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    stored = time_columns.numbers(column)
     whole = np.floor(np.where(np.isfinite(stored) & (stored > 0), stored, 0.0))
-    seconds = (whole > 0) & (whole < SECONDS_BELOW)
+    seconds = (whole > 0) & (whole < SECONDS_BELOW) & (not time_columns.is_text(column))
     return np.where(seconds, whole * 1000.0, whole), seconds
 
 
 def _importance(column: Any, dialect: Dialect) -> NDArray[np.float64]:
     """What `Dialect.importance` gives, for a whole column; NaN where it is None."""
-    stored = _numbers(column)
+    stored = time_columns.numbers(column)
     if not isinstance(dialect, LifecycleDialect):
         return stored
     known = np.where(np.isfinite(stored), np.clip(stored, 0.0, 1.0), DEFAULT_IMPORTANCE)

@@ -63,6 +63,14 @@ class CodedColumn:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class CategoryLists:
+    """Several categories a row: row i has those of `values[codes[i]]`."""
+
+    codes: Codes
+    values: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class MetadataColumns:
     """What the metadata of each row says, normalised as its own program does.
 
@@ -130,6 +138,8 @@ class Catalog:
     """Data files of each fragment when the metadata was read: rows in the same files are the same rows."""
     addresses: NDArray[np.uint64] | None = field(default=None, repr=False)
     """Fragment and place of each row, of a store far away; None where the row ids have to say it."""
+    category_lists: CategoryLists | None = field(default=None, repr=False)
+    """Where a row may have several categories: all of them. `categories` then holds the first of each."""
     orders: dict[str, Positions] = field(default_factory=dict, repr=False)
     """Sort permutations made so far, by sort key; filled by `select.order`."""
 

@@ -185,7 +185,9 @@ def _categories(context: FilterContext | None) -> dict[str, int | None]:
         return dict.fromkeys((*STORAGE_CATEGORIES, *SMART_CATEGORIES))
     catalog, meta = context.catalog, context.catalog.meta
     smart = _counted(meta.memory_category, meta.memory_categories) if meta is not None else {}
-    stored = _counted(catalog.category_codes, catalog.categories)
+    from memtui.engine.catalog.select import category_counts
+
+    stored = {word: count for word, count in category_counts(catalog, None) if word}
     return {**stored, **{word: count for word, count in smart.items() if word not in stored}}
 
 

@@ -70,7 +70,12 @@ def category_mask(asking: TermContext, value: Text) -> Mask:
     """
     catalog = asking.catalog
     word = value.text.strip().lower()
-    mask = spread(catalog.category_codes, catalog.categories, lambda stored: _same(stored, word))
+    lists = catalog.category_lists
+    if lists is None:
+        mask = spread(catalog.category_codes, catalog.categories, lambda stored: _same(stored, word))
+    else:
+        chosen = [any(_same(each, word) for each in listed or (None,)) for listed in lists.values]
+        mask = np.array(chosen, np.bool_)[lists.codes] if chosen else np.zeros(catalog.n, np.bool_)
     if word and word not in STORAGE_CATEGORIES and catalog.has_metadata:
         meta, smart = asking.meta(f"cat:{quote(value.text)}"), SMART_SINGULAR.get(word, word)
         mask |= spread(meta.memory_category, meta.memory_categories, lambda stored: _same(stored, smart))
@@ -82,7 +87,9 @@ def category_mask(asking: TermContext, value: Text) -> Mask:
 def category_words(asking: TermContext) -> list[str]:
     """Every category word that means something here."""
     catalog = asking.catalog
-    words = [*STORAGE_CATEGORIES, *SMART_CATEGORIES, *SMART_SINGULAR, *filter(None, catalog.categories)]
+    lists = catalog.category_lists
+    stored = catalog.categories if lists is None else [each for listed in lists.values for each in listed]
+    words = [*STORAGE_CATEGORIES, *SMART_CATEGORIES, *SMART_SINGULAR, *filter(None, stored)]
     return words + ([c for c in catalog.meta.memory_categories if c] if catalog.meta is not None else [])
 
 

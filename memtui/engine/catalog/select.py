@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeVar
 
@@ -105,7 +106,7 @@ def facets(
     labels, trust = labels_of(catalog), catalog.labels.get(TRUST)
     return Facets(
         scopes=counts(catalog.scope_codes, catalog.scopes, mask if scope_mask is None else scope_mask),
-        categories=counts(catalog.category_codes, catalog.categories, mask),
+        categories=category_counts(catalog, mask),
         tiers=counts(meta.tier, TIERS, mask) if meta else (),
         states=counts(meta.state, STATES, mask) if meta else (),
         layers=counts(meta.layer, LAYERS, mask) if meta else (),
@@ -134,6 +135,23 @@ def counts(
     numbers = np.bincount(codes if mask is None else codes[mask], minlength=len(values))
     pairs = [(value, int(number)) for value, number in zip(values, numbers, strict=True) if number]
     return tuple(sorted(pairs, key=lambda pair: (-pair[1], pair[0] or "")))
+
+
+def category_counts(catalog: Catalog, mask: Mask | None) -> tuple[tuple[str | None, int], ...]:
+    """How many of the kept rows have each stored category; a row with several counts for each of them."""
+    lists = catalog.category_lists
+    if lists is None:
+        return counts(catalog.category_codes, catalog.categories, mask)
+    numbers: Counter[str | None] = Counter()
+    for listed, number in zip(
+        lists.values,
+        np.bincount(lists.codes if mask is None else lists.codes[mask], minlength=len(lists.values)).tolist(),
+        strict=True,
+    ):
+        for category in dict.fromkeys(listed) or (None,):
+            numbers[category] += number
+    found = [(category, number) for category, number in numbers.items() if number]
+    return tuple(sorted(found, key=lambda pair: (-pair[1], pair[0] or "")))
 
 
 def _order(catalog: Catalog, sort: str) -> Positions:

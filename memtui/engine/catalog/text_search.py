@@ -191,7 +191,7 @@ class StoreFacts:
 
     def provides(self) -> frozenset[str]:
         """The terms it decides."""
-        keyed = self._pin.dialect.columns.metadata or self._own_columns
+        keyed = self._pin.dialect.columns.json_object or self._own_columns
         return frozenset([*self._decisions(), *(["meta"] if keyed else [])])
 
     @property
@@ -287,7 +287,7 @@ class StoreFacts:
         """
         from memtui.engine.metadata.read import parse_object
 
-        column = self._pin.dialect.columns.metadata
+        column = self._pin.dialect.columns.json_object
         key, asked, value = wanted.partition("=")
         mask = np.zeros(self._catalog.n, dtype=np.bool_)
         if column is None:

@@ -156,7 +156,7 @@ def _only_older(store: Store, ids: Sequence[str]) -> tuple[str, ...]:
 
 def _strings(pin: Snapshot, ids: Sequence[str]) -> dict[str, list[str]]:
     """Text and metadata of each memory, as stored, at one version."""
-    columns = [name for name in (pin.dialect.columns.text, pin.dialect.columns.metadata) if name]
+    columns = [name for name in (pin.dialect.columns.text, pin.dialect.columns.json_object) if name]
     rows = pin.rows_by_id(ids, columns)
     found: dict[str, list[str]] = {}
     for row in rows.to_pylist():

@@ -35,6 +35,13 @@ class Columns:
     access_count: str | None = None
     last_accessed: str | None = None
     state: str | None = None
+    details: str | None = None
+    """A JSON object of the program's own, which says nothing of a tier or a state as `metadata` does."""
+
+    @property
+    def json_object(self) -> str | None:
+        """The column with a JSON object in it, whoever reads it."""
+        return self.metadata or self.details
 
     def known(self) -> tuple[str, ...]:
         """All columns that mean something to us, in the order above."""
@@ -48,16 +55,17 @@ class Capabilities:
 
     writable: bool = False
     """Whether memtui changes such tables at all."""
-    owner_lock: bool = False
-    """Whether its program locks the folder while it writes."""
+    owner_lock: Literal["folder", "named", ""] = ""
+    """How its program keeps others out while it writes: a lock in the folder, one named for it elsewhere, none."""
     own_store: bool = False
     """Whether memtui made the table: stable row ids, our indexes, our embedder where nothing else is said."""
     versioned_text: bool = False
     """Whether the plugin keeps an old text as a version of the memory."""
     newest_fts: int | None = None
     """The newest format of a full-text index that the table's program reads; None: whatever LanceDB makes."""
-    visibility: Literal["scopes", "agents", "policy", ""] = ""
-    """What decides who reads a row: its scope, the agent that owns it, the program's own policy, nothing."""
+    visibility: Literal["scopes", "agents", "policy", "sources", ""] = ""
+    """What decides who reads a row: its scope, the agent that owns it, the program's own policy, the source of a
+    private one, nothing."""
     compares_l2: bool = False
     """Whether the table's program compares vectors by distance, so that their length matters."""
     column_map: bool = False
@@ -138,6 +146,24 @@ class Dialect:
             timestamp_ms=self.timestamp_ms(row),
             extra=self.extra(row, extras),
         )
+
+    def fits(self, part: str, kind: pa.DataType) -> bool:
+        """Whether a column of this type can hold `part`, a field of `Columns` or a label."""
+        return fits(part, kind)
+
+    @property
+    def lists_categories(self) -> bool:
+        """Whether a row has a list of categories, of which the first stands for it."""
+        return False
+
+    def categories_of(self, stored: str | None) -> tuple[str, ...]:
+        """The categories that the category column says: one, or none."""
+        return (stored,) if stored is not None else ()
+
+    @property
+    def written_times(self) -> bool:
+        """Whether its times are ISO 8601 text, so that none can be in seconds or microseconds."""
+        return False
 
     def importance(self, stored: Any) -> float | None:
         """The importance as the dialect's own program reads the column."""

@@ -13,7 +13,7 @@ REQUIRED = ("id", "text", "vector", "category", "scope", "importance", "timestam
 
 CAN = Capabilities(
     writable=True,
-    owner_lock=True,
+    owner_lock="folder",
     versioned_text=True,
     newest_fts=1,
     visibility="scopes",

@@ -36,7 +36,7 @@ def own() -> LifecycleDialect:
     """A table that memtui made."""
     can = Capabilities(
         writable=True,
-        owner_lock=True,
+        owner_lock="folder",
         own_store=True,
         visibility="scopes",
         row_form="memtui",

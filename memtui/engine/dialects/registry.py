@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memtui.engine.core.errors import DamagedStoreError, UnknownDialectError
-from memtui.engine.dialects import mem_engine, memory_lancedb, memory_lancedb_pro, memtui
+from memtui.engine.dialects import crewai, mem_engine, memory_lancedb, memory_lancedb_pro, memtui
 from memtui.engine.dialects.base import Dialect, fits
 
 if TYPE_CHECKING:
@@ -63,6 +63,8 @@ def _by_names(schema: pa.Schema, layout: str) -> Dialect | None:
         if "createdAt" in names:
             return memory_lancedb_pro.pro_on_builtin(tuple(name for name in ("agentId",) if name in names))
         return memory_lancedb_pro.pro() if "agentId" not in names else None
+    if names >= set(crewai.REQUIRED):
+        return None if marks else crewai.crewai(sources=crewai.SOURCE in names)
     if names & {"metadata", "timestamp"}:
         return None
     if names >= set(mem_engine.REQUIRED):
@@ -76,9 +78,11 @@ def _by_names(schema: pa.Schema, layout: str) -> Dialect | None:
 def _ill_typed(schema: pa.Schema, dialect: Dialect) -> str:
     for part in dialect.columns.__slots__:
         column = getattr(dialect.columns, part)
-        if column and not fits(part, schema.field(column).type):
+        if column and not dialect.fits(part, schema.field(column).type):
             return str(column)
-    return next((label for label in dialect.labels if not fits("label", schema.field(label).type)), "")
+    return next(
+        (label for label in dialect.labels if not dialect.fits("label", schema.field(label).type)), ""
+    )
 
 
 def _listing(schema: pa.Schema) -> str:

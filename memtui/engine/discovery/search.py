@@ -14,6 +14,7 @@ from memtui.engine.core.text import counted, one_line
 from memtui.engine.discovery import write_guard
 from memtui.engine.discovery.agents import agent_ids
 from memtui.engine.discovery.core_index import core_indexes, open_found_index
+from memtui.engine.discovery.crewai_stores import crewai_stores
 from memtui.engine.discovery.openclaw_config import LoadedConfig, load
 from memtui.engine.discovery.places import (
     Environment,
@@ -82,6 +83,8 @@ def discover(environ: Mapping[str, str], *, cwd: Path) -> Discovery:
             place = state / "memory" / folder
             if look.store(place) and os.path.realpath(place) not in stores:
                 stores[os.path.realpath(place)] = _left_over(place, plugin, configs, unreadable)
+    for each in crewai_stores(environ, cwd, look):
+        stores.setdefault(os.path.realpath(each.path), each)
     return Discovery(
         looked_at=tuple(look.places.values()),
         configs=tuple(config.file for config in configs if config.file is not None),

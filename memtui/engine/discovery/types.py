@@ -24,6 +24,9 @@ ENGINE = "openclaw-mem-engine"
 CORE = "memory-core"
 """OpenClaw's own: an index in SQLite, which is no store of LanceDB."""
 
+CREWAI = "crewai"
+"""CrewAI's memory: no plugin of a host, one store a project."""
+
 OWNERS = (PRO, BUILTIN, ENGINE)
 """The plugins that keep their memories in LanceDB."""
 
@@ -104,7 +107,7 @@ class FoundStore:
     path: str
     """Absolute folder, or the URI of a remote store."""
     plugin: str
-    """Plugin that owns it: `PRO`, `BUILTIN` or `ENGINE`; for a left-over store, by its folder."""
+    """Program that owns it: `PRO`, `BUILTIN`, `ENGINE` or `CREWAI`; for a left-over store, by its folder."""
     table: str
     configured: bool | None
     """None: unknown, the configuration cannot be read."""

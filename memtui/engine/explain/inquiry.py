@@ -10,7 +10,7 @@ from memtui.engine.explain import sentences
 from memtui.engine.explain.candidate_changes import CandidateChange, added_words, moves, powerless
 from memtui.engine.explain.index_loss import with_index
 from memtui.engine.explain.ladder import OF_THE_QUESTION, GateEvidence, climb, force
-from memtui.engine.explain.ranks import NO_WORDS, StoreRanking, VectorRank, WordRank
+from memtui.engine.explain.ranks import NO_WORDS, Metric, StoreRanking, VectorRank, WordRank
 from memtui.engine.explain.recipe_ladder import (
     climb_other,
     other_moves,
@@ -143,7 +143,8 @@ def _other(trace: Trace, found: LocatedMemory, ranking_of: RankingOf, ask: Recom
         scopes = [found.row.scope] if recipe.scope_by_scope else [*scopes, found.row.scope]
     considered = ranking.considered(scopes, trace.now_ms)
     row = decoded(found.row) if recipe.double_encoded else found.row
-    by_vector = ranking.by_vector(found.row_id, row.vector, trace.query_vector, considered)
+    metric: Metric = "l2" if recipe.by_distance else "cosine"
+    by_vector = ranking.by_vector(found.row_id, row.vector, trace.query_vector, considered, metric=metric)
     question, alike = trace.bm25_query or trace.query, recipe.counts_alike
     by_words = ranking.by_words(found.row_id, row.text, question, scopes, considered, alike=alike)
     rank = trace.returned.index(row.id) + 1 if row.id in trace.returned else None

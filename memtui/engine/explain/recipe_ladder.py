@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from memtui.engine.recall.rows import CandidateRow
 
 
-OF_THE_MEMORY = frozenset({"scope", "category", "inactive", "expired", "state", "suppressed"})
+OF_THE_MEMORY = frozenset(
+    {"scope", "category", "inactive", "expired", "state", "suppressed", "private", "metadata"}
+)
 """Gates that no larger limit opens."""
 
 EVERY_GATE = FOUND | {"scope", "category"}
@@ -59,8 +61,11 @@ def climb_other(
 
 def searched_scopes(trace: Trace) -> Sequence[str] | None:
     """The scopes that were searched; None without a filter. A recipe with a policy of its own names them itself."""
-    if recipe_named(trace.recipe).scope_by_scope and trace.asker is not None:
+    recipe = recipe_named(trace.recipe)
+    if recipe.scope_by_scope and trace.asker is not None:
         return trace.asker.scopes or ()
+    if recipe.below_scopes and trace.asker is not None:
+        return trace.asker.scopes
     scopes: Sequence[str] | None = trace.filters.get("scopes")
     return scopes
 
@@ -175,7 +180,8 @@ def _filters(trace: Trace, row: CandidateRow) -> Iterator[CandidateChange]:
     scopes, category = searched_scopes(trace), trace.filters.get("category")
     changes: list[tuple[str, object, object]] = []
     if scopes is not None and row.scope is not None and row.scope not in scopes:
-        changes.append(("scopes", list(scopes), [*scopes, row.scope]))
+        named = trace.filters.get("scopes") if recipe_named(trace.recipe).below_scopes else scopes
+        changes.append(("scopes", list(scopes), [*(named or ()), row.scope]))
         if recipe_named(
             trace.recipe
         ).scope_by_scope:  # the first scope is asked first, the others only for what is missing

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memtui.engine.dialects import time_columns
 from memtui.engine.metadata.read import parse_object
 from memtui.engine.store import sql
 
@@ -53,24 +54,13 @@ def read_light_rows(store: Store, written_ms: float, cancel: CancelToken | None 
             cancel.check()
         here = slice(done, done + batch.num_rows)
         rows[here] = batch.column("_rowid").to_numpy()
-        times[here] = _milliseconds(batch.column(column))
+        times[here] = time_columns.numbers(batch.column(column))
         done = here.stop
     found = LightRows(rows[:done], times[:done])
     if columns.metadata is None:
         return found
     newer, older, archived, late = _links(store, written_ms, cancel)
     return LightRows(found.row_ids, found.times, newer, older, frozenset(archived), late)
-
-
-def _milliseconds(column: Any) -> NDArray[np.float64]:
-    import pyarrow as pa
-
-    if pa.types.is_timestamp(column.type):
-        column = column.cast(pa.timestamp("ms"), safe=False).cast(pa.int64())
-    if not (pa.types.is_floating(column.type) or pa.types.is_integer(column.type)):
-        return np.full(len(column), np.nan)
-    found: NDArray[np.float64] = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-    return found
 
 
 _KEYS = ("supersede", "last_injected_at", "archive")

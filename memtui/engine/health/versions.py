@@ -111,7 +111,7 @@ def vanished_texts(
     read only where rows went or changed: appends and folds lose none.
     """
     columns = store.dialect.columns
-    names = [columns.id, *(name for name in (columns.text, columns.metadata) if name)]
+    names = [columns.id, *(name for name in (columns.text, columns.json_object) if name)]
     now: dict[str, dict[str, None]] = {}
     for id_, part in _parts(store.pin(), names):
         now.setdefault(id_, {})[part] = None

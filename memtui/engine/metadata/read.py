@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from memtui.engine.core import iso_time
 from memtui.engine.core.javascript import LINE, SAFE_INTEGER, SPACE, number, trim, utf16_len, whole
 from memtui.engine.core.memory import LAYERS, STATES, TIERS
 from memtui.engine.metadata.categories import (
@@ -285,8 +286,10 @@ def legacy_importance(value: Any) -> float:
 
 
 def coerce_timestamp(value: Any) -> int:
-    """Milliseconds since the epoch, rounded down; seconds are recognised, 0 for what is no time."""
+    """Milliseconds since the epoch, rounded down; seconds and ISO 8601 text are recognised, 0 for what is no time."""
     n = number(value)
+    if math.isnan(n) and isinstance(value, str):
+        return iso_time.milliseconds(value)
     if not math.isfinite(n) or n <= 0:
         return 0
     ms = whole(n)

@@ -192,12 +192,13 @@ def rows_of(table: pa.Table, dialect: Dialect) -> list[CandidateRow]:
         created = table.column(fallback).to_pylist()
         stamps = [c if not s and c else s for s, c in zip(stamps, created, strict=True)]
     has_importance = dialect.columns.importance in names
+    listed = dialect.lists_categories
     return [
         CandidateRow(
             id=str(row_id),
             text=text if isinstance(text, str) else "",
             scope=scope,
-            category=category,
+            category=next(iter(dialect.categories_of(category)), None) if listed else category,
             importance=_importance(importance, has_importance),
             timestamp_ms=coerce_timestamp(stamp),
             raw_metadata=metadata,

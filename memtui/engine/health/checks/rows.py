@@ -119,8 +119,9 @@ def _times(patient: Patient) -> Seen | None:
     columns, light, now = patient.store.dialect.columns, patient.light, patient.now_ms
     times = light.times
     made_elsewhere = columns.created is not None and columns.timestamp is not None
+    numbers = not patient.store.dialect.written_times
     words = {
-        "in seconds": (times > 0) & (times < SECONDS_BELOW),
+        "in seconds": (times > 0) & (times < SECONDS_BELOW) & numbers,
         "in the future": (times > now + DAY_MS) & (times <= MICROSECONDS_ABOVE),
         "in microseconds": (times > MICROSECONDS_ABOVE) & np.isfinite(times),
         "zero or less": (times <= 0) & ~np.isinf(times),

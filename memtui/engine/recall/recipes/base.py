@@ -49,6 +49,10 @@ class Recipe(RecipeInfo):
     """Its own settings that decide what becomes a candidate, the others only weigh candidates; None: any may."""
     guards: tuple[Guard, ...] = ()
     """What it asks of every memory, whatever the question, in order."""
+    below_scopes: bool = False
+    """Whether a scope that is named stands for all that begin with it; its asker then names those that are stored."""
+    by_distance: bool = False
+    """Whether it searches by squared L2, so that the length of a vector matters."""
     searches_held_vectors: bool = False
     """Whether it searches by cosine, and so finds vectors that are held in memory good enough."""
     double_encoded: bool = False

@@ -11,7 +11,14 @@ from memtui.engine.core.errors import UsageError
 if TYPE_CHECKING:
     from memtui.engine.recall.recipes.base import Recipe
 
-MODULES = ("pro.recipe", "memory_lancedb", "memory_core.host_index", "mem_engine.recipe", "memtui.recipe")
+MODULES = (
+    "pro.recipe",
+    "memory_lancedb",
+    "memory_core.host_index",
+    "mem_engine.recipe",
+    "crewai.recipe",
+    "memtui.recipe",
+)
 """The modules of this package whose `RECIPES` are offered, in the order to show them."""
 
 

@@ -166,14 +166,15 @@ def windows(
 
 def _window(table: pa.Table, store: Store, request: ExportRequest, vector: str | None) -> RowWindow:
     columns = store.dialect.columns
+    json_column = columns.json_object
     masked = [False] * table.num_rows
     if request.mask:
-        table = _mask(table, columns.text, columns.metadata, masked)
+        table = _mask(table, columns.text, json_column, masked)
     if request.redact:
-        names = [name for name in (columns.text, columns.metadata) if name]
+        names = [name for name in (columns.text, json_column) if name]
         rows = table.select(names).to_pylist()
         for row in rows:
-            redact_row(row, columns.text, columns.metadata)
+            redact_row(row, columns.text, json_column)
         for name in names:
             table = _with_values(table, name, dict(enumerate(row[name] for row in rows)))
     return RowWindow(table, vector, masked)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from json import dumps
 from typing import Any
 
 from memtui.engine.core.errors import MemtuiError, UsageError
@@ -55,6 +56,8 @@ class MemtuiSearch:
         column = self.outside.pin.dialect.columns.category
         if self.category is None or column is None:
             return self.scope_where
+        if self.outside.pin.dialect.lists_categories:
+            return sql.both(self.scope_where, sql.contains(column, dumps(self.category)))
         stored = dict.fromkeys((self.category, *filter_candidates(self.category)))
         return sql.both(self.scope_where, sql.is_in(column, stored))
 
@@ -73,7 +76,9 @@ class MemtuiSearch:
             return "expired"
         if meta.state == ARCHIVED:
             return "state"
-        if self.category is not None and not matches(row.category, self.category, meta.values):
+        if self.category is None or self.outside.pin.dialect.lists_categories:
+            return ""  # of a list the search itself asked
+        if not matches(row.category, self.category, meta.values):
             return "category"
         return ""
 

@@ -1,0 +1,471 @@
+"""CrewAI's recall: the nearest by squared L2 below a scope, weighted with age and importance."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from memtui.engine.core.errors import UsageError
+from memtui.engine.core.javascript import trim
+from memtui.engine.core.progress import CancelToken
+from memtui.engine.core.text import counted
+from memtui.engine.dialects.crewai import NAME
+from memtui.engine.recall.asker import by_own_rules, by_whoever, uncounted
+from memtui.engine.recall.candidates import CandidatePool, DroppedHit, Floats, Hit
+from memtui.engine.recall.context import RecallContext
+from memtui.engine.recall.far_rows import whole_rows
+from memtui.engine.recall.io_cache import IoCache, check_dims, question_vector
+from memtui.engine.recall.knob import LIMIT, Knob
+from memtui.engine.recall.lanes import Lane, blank, ranked
+from memtui.engine.recall.pipeline import pool_of
+from memtui.engine.recall.proof_account import with_account
+from memtui.engine.recall.proof_rules import StepsProof
+from memtui.engine.recall.recipes.base import Recipe, Resolved
+from memtui.engine.recall.recipes.crewai.searches import (
+    MOST_CHILDREN,
+    OVERSAMPLE,
+    CrewRow,
+    ScopeSearch,
+    begins,
+    children,
+    joined,
+    recorded,
+    search,
+    stored_scopes,
+)
+from memtui.engine.recall.recipes.crewai.settings import (
+    MEMORY,
+    RECALL,
+    MemorySettings,
+    resolve_crew,
+)
+from memtui.engine.recall.record import StageRecord, Trace
+from memtui.engine.recall.request import RecallRequest, filters_of
+from memtui.engine.recall.stage import Drop, Ranking, StageOutcome
+from memtui.engine.recall.stages.gates import limit_cut
+from memtui.engine.recall.store_search import rows_searched
+from memtui.engine.recall.trace import Asker, Candidate, OnStage, Proof, StageKind, StageSummary, Step
+from memtui.engine.recall.word_matches import words_met_in
+
+if TYPE_CHECKING:
+    from memtui.engine.core.memory import Memory
+
+DEFAULT_LIMIT = 10
+
+LONG_QUESTION = 200
+"""From so many characters on a deep recall asks a model to take the question apart."""
+
+HALF = 0.5
+"""Above it the freshness, and the importance, are a reason of their own."""
+
+_DAY_US = 86_400 * 1_000_000
+
+
+@dataclass
+class CrewRun:
+    """The state of one recall while it is made."""
+
+    request: RecallRequest
+    outside: IoCache
+    now_ms: int
+    on_stage: OnStage
+    cancel: CancelToken
+
+    def __post_init__(self) -> None:
+        request = self.request
+        if not trim(request.query) and not request.lanes:
+            raise UsageError("The question is empty.", fix="Type what the agent would ask.")
+        self.memory, self.recall, self.findings = resolve_crew(request.config)
+        if request.category is not None:
+            self.recall = self.recall.model_copy(update={"categories": [request.category]})
+        self.limit = DEFAULT_LIMIT if request.limit is None else request.limit
+        if self.limit < 1:
+            raise UsageError(f"A limit of {self.limit} makes no sense.", fix="Ask for 1 memory or more.")
+        asked = list(request.scopes or ()) or [None]
+        self.own = self.outside.pin.dialect.can.visibility == "sources" and not request.own_words
+        self.slice = self.own and len(asked) > 1
+        self.scopes = [joined(self.memory.root_scope, each) for each in asked]
+        self.depth = (self.recall.depth or ("shallow" if self.slice else "deep")) if self.own else "shallow"
+        self.warnings: list[str] = []
+        self.operations: list[StageSummary] = []
+        self.records: list[StageRecord] = []
+        self.rows: dict[str, CrewRow] = {}
+        self.started = self.outside.clock()
+
+    def trace(self) -> Trace:
+        """Search each scope, drop what is private, weigh, sort, cut."""
+        vector = self._vector()
+        start = self.outside.clock()
+        found = self._searches(vector)
+        lane = self._lane(found)
+        pool = pool_of(lane, Lane(), self.now_ms, self.outside.kin)
+        gone = {pool.place[each.row.id]: Drop(each.reason, each.score, each.limit) for each in lane.dropped}
+        took = (self.outside.clock() - start) * 1000
+        flow = blank(pool)
+        flow = self._add(
+            "vector_ranked",
+            "vector",
+            "search",
+            flow,
+            lambda: ranked(pool.vector, pool, gone, "", lane.params),
+            took,
+        )
+        flow = self._add("visible", "visibility", "filter", flow, lambda: self._visible(flow, pool))
+        before = flow
+        flow = self._add("weighted", "weights", "score", before, lambda: self._weighted(before, pool))
+        last = flow
+        self._add("limit", "limit", "filter", last, lambda: limit_cut(last, pool, limit=self.limit))
+        self._say(lane)
+        return Trace(
+            query=self.request.query,
+            recipe=NAME,
+            mode="vector",
+            source=None,
+            config=self._config(),
+            now_ms=self.now_ms,
+            limit=self.limit,
+            filters=filters_of(self.request),
+            bm25_query=None,
+            pool=pool,
+            records=tuple(self.records),
+            operations=tuple(self.operations),
+            warnings=tuple(dict.fromkeys(self.warnings)),
+            findings=self.findings,
+            total_ms=(self.outside.clock() - self.started) * 1000,
+            load_memories=self._memories,
+            table_version=self.outside.pin.version,
+            request=self.request,
+            query_vector=vector,
+            outside=self.outside.live(),
+            prover=prove_crew,
+            matcher=words_met_in,
+            asker=self._asker(found),
+            extra={"crewai": {"depth": self.depth, "searched": [each.scope for each in found]}},
+        )
+
+    def _asker(self, found: Sequence[ScopeSearch]) -> Asker | None:
+        """In its own store: every stored scope that was searched, None for all; elsewhere as it was decided."""
+        if not self.own:
+            return None
+        prefixes = [begins(each.scope) for each in found]
+        named = None
+        if "" not in prefixes:
+            named = tuple(
+                sorted(scope for scope in stored_scopes(self.outside) if scope.startswith(tuple(prefixes)))
+            )
+        where = ", ".join(each.scope for each in found) or "no scope at all"
+        asker = Asker(
+            "", "own-rules", named, f"searched below {where}; private memories of other sources are left out"
+        )
+        agent = self.request.agent.strip()
+        return uncounted(asker, agent, NO_AGENTS) if agent else asker
+
+    def _config(self) -> dict[str, Any]:
+        return {MEMORY: self.memory.as_block(), RECALL: {**self.recall.as_block(), "depth": self.depth}}
+
+    def _searches(self, vector: Floats | None) -> list[ScopeSearch]:
+        """What is searched, in order: each scope, or deep the scopes right below it."""
+        if self.request.lanes is not None:
+            return [recorded(self.outside, self.request.lanes.get("vector", ()))]
+        if vector is None or self.request.scopes == []:
+            return []
+        if not self.own:
+            rows = rows_searched(self.outside.pin.dialect, self.request.scopes, self.request.owners)
+            return [search(self.outside, vector, None, self.limit, self.recall, only=rows)]
+        most = self.limit * OVERSAMPLE if self.slice else self.limit
+        found: list[ScopeSearch] = []
+        for scope in self.scopes:
+            self.cancel.check()
+            if self.depth == "shallow":
+                found.append(search(self.outside, vector, scope, most, self.recall))
+                continue
+            below = children(self.outside, scope)[:MOST_CHILDREN] or ((scope or "/").rstrip("/") or "/",)
+            found += [search(self.outside, vector, each, most * OVERSAMPLE, self.recall) for each in below]
+        return found
+
+    def _lane(self, found: Sequence[ScopeSearch]) -> Lane:
+        """All searches as one: the first finding of a memory counts."""
+        hits: dict[str, Hit] = {}
+        dropped: dict[str, DroppedHit] = {}
+        for one in found:
+            self.rows |= {each.row.id: each for each, _ in (*one.hits, *one.dropped)}
+            for each, hit in one.hits:
+                hits.setdefault(each.row.id, hit._replace(rank=len(hits) + 1))
+            for each, gone in one.dropped:
+                dropped.setdefault(each.row.id, gone)
+        limits = {
+            int(gone.limit)
+            for gone in dropped.values()
+            if gone.reason == "lane_limit" and gone.limit is not None
+        }
+        params: dict[str, Any] = {
+            "searches": len(found),
+            "fetched": sum(each.fetched for each in found),
+            "minScore": self.recall.min_score,
+            "found": len(hits),
+        }
+        if limits:
+            params["limit"] = max(limits)
+        return Lane(
+            tuple(hits.values()),
+            tuple(gone for each, gone in dropped.items() if each not in hits),
+            "recorded" if self.request.lanes is not None else "native",
+            params=params,
+        )
+
+    def _visible(self, flow: Ranking, pool: CandidatePool) -> StageOutcome:
+        """Without the private rows, unless all are wanted or the one that asks made them."""
+        asking = self.recall.source
+        kept, dropped = [], {}
+        for index in flow.order.tolist():
+            row = self.rows[pool.rows[index].id]
+            if row.private and not self.recall.include_private and not (asking and row.source == asking):
+                dropped[index] = Drop("private")
+            else:
+                kept.append(index)
+        params = {"source": asking, "include_private": self.recall.include_private}
+        return StageOutcome(
+            Ranking(np.array(kept, np.int64), flow.score), dropped=dropped, params=params, kind="filter"
+        )
+
+    def _weighted(self, flow: Ranking, pool: CandidatePool) -> StageOutcome:
+        """The weighted sum of likeness, freshness and importance; it is neither scaled nor cut."""
+        memory, now_us = self.memory, self.now_ms * 1000
+        rows = [self.rows[row.id] for row in pool.rows]
+        made = [now_us if row.created_us is None else row.created_us for row in rows]
+        fresh = np.array(
+            [freshness(now_us - each, memory.recency_half_life_days) for each in made], np.float64
+        )
+        importance = np.array([row.importance for row in rows], np.float64)
+        score = (
+            memory.semantic_weight * flow.score
+            + memory.recency_weight * fresh
+            + memory.importance_weight * importance
+        )
+        inputs = {
+            "semantic": flow.score,
+            "recency": fresh,
+            "importance": importance,
+            "created_ms": np.array(made, np.float64) / 1000,
+            "now_ms": self.now_ms,
+            "semantic_weight": memory.semantic_weight,
+            "recency_weight": memory.recency_weight,
+            "importance_weight": memory.importance_weight,
+            "half_life_days": memory.recency_half_life_days,
+            "reasons": _column(
+                [_reasons(a, b) for a, b in zip(fresh.tolist(), importance.tolist(), strict=True)]
+            ),
+        }
+        return StageOutcome(flow.sorted(score), "weighted", inputs, params=memory.as_block())
+
+    def _say(self, lane: Lane) -> None:
+        met = [each.row.id for each in lane.hits] + [each.row.id for each in lane.dropped]
+        zoned = [each for each in met if self.rows[each].zoned]
+        if zoned:
+            which = counted(len(zoned), "memory", "memories")
+            self.warnings.append(
+                f"CrewAI fails on this recall: created_at of {which} names a zone, first {zoned[0]}"
+            )
+        if self.depth == "deep" and len(self.request.query) >= LONG_QUESTION:
+            self.warnings.append(
+                f"CrewAI asks a model to take a question of {LONG_QUESTION} characters or more apart; "
+                "this is the recall of the whole question"
+            )
+
+    def _add(
+        self,
+        name: str,
+        title: str,
+        kind: StageKind,
+        before: Ranking,
+        run: Callable[[], StageOutcome],
+        ms: float = 0.0,
+    ) -> Ranking:
+        self.cancel.check()
+        start = self.outside.clock()
+        outcome = run()
+        ms += (self.outside.clock() - start) * 1000
+        n_in = self.outside.pin.rows if kind == "search" else len(before.order)
+        self.records.append(StageRecord(name, title, kind, before, outcome, n_in, ms))
+        self.on_stage(self.records[-1].summary())
+        return outcome.flow
+
+    def _vector(self) -> Floats | None:
+        if self.request.lanes is not None:
+            return None
+        answer = question_vector(self.request, self.outside, needed=True)
+        self.warnings += answer.warnings
+        if answer.operation is not None:
+            self.operations.append(answer.operation)
+            self.on_stage(answer.operation)
+        check_dims(answer.vector, self.outside.pin.dims)
+        return answer.vector
+
+    def _memories(self, pool: CandidatePool) -> Mapping[str, Memory]:
+        pin = self.outside.pin
+        table = whole_rows(pin, [row.id for row in pool.rows])
+        return {memory.id: memory for memory in pin.dialect.to_memories(table, self.now_ms)}
+
+
+def freshness(age_us: int, half_life_days: float) -> float:
+    """Half is left after each half-life; what is not older than now is wholly fresh."""
+    return float(0.5 ** (max(0.0, age_us / _DAY_US) / half_life_days))
+
+
+def _reasons(fresh: float, importance: float) -> str:
+    """Why the package says that a memory matched, in its words."""
+    more = [name for name, value in (("recency", fresh), ("importance", importance)) if value > HALF]
+    return ", ".join(["semantic", *more])
+
+
+def _column(texts: Sequence[str]) -> np.ndarray[Any, np.dtype[np.object_]]:
+    column = np.full(len(texts), None, object)
+    column[:] = texts
+    return column
+
+
+def run(
+    request: RecallRequest,
+    context: RecallContext,
+    outside: IoCache,
+    on_stage: OnStage | None = None,
+    cancel: CancelToken | None = None,
+) -> Trace:
+    """Answer `request` as CrewAI's memory would.
+
+    Raises UsageError for an empty question, a limit below 1 and a vector that does not fit, ConfigError for a setting,
+    MemtuiError where the question has no vector.
+    """
+    now_ms = context.now_ms if request.now_ms is None else request.now_ms
+    told = on_stage or (lambda summary: None)
+    return CrewRun(request, outside, now_ms, told, cancel or CancelToken()).trace()
+
+
+def _resolve(request: RecallRequest, context: RecallContext) -> Resolved:
+    memory, recall, findings = resolve_crew(request.config)
+    return {MEMORY: memory.as_block(), RECALL: recall.as_block()}, findings
+
+
+NO_AGENTS = "CrewAI knows sources of private memories, and no agents"
+
+
+def _asker(request: RecallRequest, context: RecallContext) -> tuple[RecallRequest, Asker]:
+    """By its own rules in its own stores; elsewhere as whoever asks there."""
+    if context.store.dialect.can.visibility != "sources":
+        return by_whoever(request, context)
+    request, asker = by_own_rules(
+        request, "asked below a scope; private memories of other sources are left out"
+    )
+    agent = request.agent.strip()
+    return request, uncounted(asker, agent, NO_AGENTS) if agent else asker
+
+
+# ------------------------------------------------------------------ the proof: the formulas a second time
+
+MOST_FAILURES = 20
+
+
+def prove_crew(trace: Trace) -> Proof:
+    """Recompute every score from the stored time and importance, and hold the weights against the settings."""
+    steps = StepsProof(trace, _expected, searches=())
+    steps.run()
+    failures = [*steps.failures, *_not_as_set(trace)]
+    proof = Proof(not failures, steps.max_error, steps.checked, tuple(failures[:MOST_FAILURES]))
+    return with_account(trace, proof)
+
+
+def _expected(candidate: Candidate, step: Step) -> float:
+    i = step.inputs
+    if step.rule == "weighted":
+        days = max(0.0, i["now_ms"] - i["created_ms"]) / 86_400_000
+        fresh = math.exp2(-days / i["half_life_days"])
+        return float(
+            i["semantic_weight"] * i["semantic"]
+            + i["recency_weight"] * fresh
+            + i["importance_weight"] * i["importance"]
+        )
+    return {
+        "inverse_squared_l2": lambda: 1.0 / (1.0 + float(i["distance"])),
+        "recorded": lambda: float(i["recorded"]),
+        "unchanged": lambda: float(step.before or 0.0),
+    }[step.rule]()
+
+
+def _not_as_set(trace: Trace) -> list[str]:
+    """Weights, half-life and clock of a step that are not those of the recall."""
+    memory = MemorySettings.model_validate(trace.config[MEMORY])
+    known = {
+        "semantic_weight": memory.semantic_weight,
+        "recency_weight": memory.recency_weight,
+        "importance_weight": memory.importance_weight,
+        "half_life_days": memory.recency_half_life_days,
+        "now_ms": trace.now_ms,
+    }
+    return [
+        f"{candidate.id}, {step.stage}: {name} is {step.inputs.get(name)}, it is {value}"
+        for candidate in trace.candidates
+        for step in candidate.steps
+        if step.rule == "weighted"
+        for name, value in known.items()
+        if step.inputs.get(name) != value
+    ]
+
+
+# ------------------------------------------------------------------ what can be turned
+
+MOST = 200
+"""Of the knob alone: the recall itself has no upper bound."""
+
+KNOBS = (
+    replace(LIMIT, high=MOST),
+    Knob(f"{MEMORY}.semantic_weight", "number", "of the likeness", 0.0, 1.0, 0.01),
+    Knob(f"{MEMORY}.recency_weight", "number", "of the freshness", 0.0, 1.0, 0.01),
+    Knob(f"{MEMORY}.importance_weight", "number", "of the importance", 0.0, 1.0, 0.01),
+    Knob(
+        f"{MEMORY}.recency_half_life_days",
+        "number",
+        "days after which half of the freshness is left",
+        1,
+        365,
+        1,
+    ),
+    Knob(
+        f"{RECALL}.depth",
+        "choice",
+        "one search, or one for each scope right below",
+        choices=("shallow", "deep"),
+    ),
+    Knob(f"{RECALL}.include_private", "switch", "whether private memories of other sources come back"),
+    Knob(f"{RECALL}.min_score", "number", "a likeness below this is not found", 0.0, 1.0, 0.01),
+)
+
+
+def _idle(trace: Trace, path: str) -> str:
+    if path == f"{MEMORY}.recency_half_life_days" and not trace.config[MEMORY]["recency_weight"]:
+        return "recency_weight is 0"
+    return ""
+
+
+RECIPES = (
+    Recipe(
+        NAME,
+        "CrewAI",
+        "The nearest by squared L2 below a scope, weighted with age and importance; deep: in each scope right below.",
+        DEFAULT_LIMIT,
+        run=run,
+        asker=_asker,
+        resolve=_resolve,
+        knobs=KNOBS,
+        idle=_idle,
+        block=MEMORY,
+        family=NAME,
+        unfiltered="its root scope, or all",
+        below_scopes=True,
+        by_distance=True,
+        by_meaning=True,
+    ),
+)
