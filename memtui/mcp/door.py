@@ -290,7 +290,7 @@ class Door:
         found = engine.memories([id]).get(id) if id else None
         if found is None or not self.reach.may_read(found):
             source = self.named_tools("memory_search", "memory_recall", "memory_list")
-            raise ToolError(f"{argument}: there is no memory {id[:64]!r}. Take an id from {source}.")
+            raise ToolError(f"{argument}: there is no memory {id[:64]!r}. Take a whole id from {source}.")
         return found
 
     def own(self, memory: Memory) -> Memory:

@@ -262,7 +262,7 @@ def called(door: Door, tool: Tool, given: dict[str, Any]) -> tuple[types.CallToo
                 door.begin(tool.name, given)
             reply = tool.run(door, asked)
     except ValidationError as error:
-        why = _invalid(tool, error)
+        why = " ".join((_invalid(tool, error), *(f"{note[:1].upper()}{note[1:]}." for note in notes)))
     except ToolError as error:
         why = str(error)
     except MemtuiError as error:
@@ -300,14 +300,40 @@ def failed(why: str) -> types.CallToolResult:
 
 
 def _invalid(tool: Tool, error: ValidationError) -> str:
-    """Which arguments are wrong. Values are not repeated: they may hold a secret."""
-    wrong = []
-    for each in error.errors(include_url=False, include_input=False):
-        name = ".".join(str(part) for part in each["loc"]) or "arguments"
-        wrong.append(f"{name}: {each['msg']}")
-    return (
-        f"{'; '.join(wrong)}. {tool.name} takes {', '.join(tool.arguments.model_fields) or 'no arguments'}."
-    )
+    """Which arguments are wrong and what they are for. Values are not repeated: they may hold a secret."""
+    fields, wrong = tool.arguments.model_fields, []
+    for fault in error.errors(include_url=False, include_input=False):
+        name = ".".join(str(part) for part in fault["loc"]) or "arguments"
+        field = fields.get(str(fault["loc"][0])) if fault["loc"] else None
+        meaning = f" ({field.description})" if field is not None and field.description else ""
+        reason = _WRONG.get(fault["type"], fault["msg"]).format(**(fault.get("ctx") or {}))
+        wrong.append(f"{name}: {reason}{meaning}")
+    return f"{'; '.join(wrong)}. {tool.name} takes {', '.join(fields) or 'no arguments'}."
+
+
+_TEXT, _NUMBER, _WHOLE, _FLAG = "not a text", "not a number", "not a whole number", "neither true nor false"
+
+_WRONG: Mapping[str, str] = {
+    "missing": "missing",
+    "string_type": _TEXT,
+    "string_too_short": "empty",
+    "string_too_long": "longer than {max_length} characters",
+    "list_type": "not a list",
+    "too_short": "empty",
+    "too_long": "more than {max_length}",
+    "int_type": _WHOLE,
+    "int_parsing": _WHOLE,
+    "int_from_float": _WHOLE,
+    "float_type": _NUMBER,
+    "float_parsing": _NUMBER,
+    "finite_number": _NUMBER,
+    "bool_type": _FLAG,
+    "bool_parsing": _FLAG,
+    "greater_than_equal": "less than {ge}",
+    "less_than_equal": "more than {le}",
+    "literal_error": "not one of {expected}",
+}
+"""What is wrong with an argument, by pydantic's name of the fault."""
 
 
 async def serve_stdio(door: Door, streams: StandardStreams) -> None:

@@ -46,6 +46,8 @@ def run(door: Door, given: Forget) -> Reply:
             hard = (
                 given.delete or not engine.store.dialect.reads_metadata
             )  # else there is no state to archive by
+            if not hard and memory.state == "archived":
+                raise ToolError("id: this memory is archived already. To delete it, add delete=true.")
             planned = changes.plan_forget(engine, [memory.id], hard=hard)
         except MemtuiError as error:
             raise usage(error) from None
@@ -64,7 +66,7 @@ def run(door: Door, given: Forget) -> Reply:
         elif given.confirm is None:
             token = door.token("memory_forget", arguments)
             verb = "deleted" if deletes else "archived"
-            note = f"{count} would be {verb}; nothing was changed. To apply it, repeat with confirm={token}"
+            note = f"{count} would be {verb}; nothing was changed. To apply it, repeat this call with confirm={token}"
             titles = [each.title for each in touched.values()] or [memory.title]
             data = Forgotten(
                 action="preview",

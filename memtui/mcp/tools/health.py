@@ -52,7 +52,7 @@ def run(door: Door, given: Health) -> Reply:
         for each in found.findings
     ]
     memories = door.listed().total if limited else engine.info.rows
-    lines = "\n".join(f"{each.severity} {each.sentence} {each.remedy}" for each in findings)
+    lines = "\n".join(f"{each.sentence} To fix: {each.remedy}" for each in findings)
     counts = f"{counted(memories, 'memory', 'memories')}, {counted(len(findings), 'finding')}"
     text = f"untrusted health answer: {counts}\n{lines}".strip()
     return Reply(Findings(memories=memories, findings=findings), text)

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from memtui.engine import MemtuiError
+from memtui.engine import MemtuiError, counted
 from memtui.engine.query import FieldTerm, Text, parse, top_terms
 from memtui.mcp.door import Door, ToolError, untrusted, usage
 from memtui.mcp.tools.base import Answer, Arguments, Reply, Tool
 from memtui.mcp.tools.get import Record, fitting_records, records_of
+from memtui.mcp.tools.search import NONE
 
 if TYPE_CHECKING:
     from memtui.engine import Memory
@@ -65,10 +66,22 @@ def run(door: Door, given: List) -> Reply:
         records, offset = records[:room], places[room - 1]
     more = str(offset) if offset < view.total else None
     note = f"next_cursor: {more}" if more else ""
+    notes: tuple[str, ...] = ()
+    if not records:
+        notes = (_why_none(given, view.total),)
+        note = NONE + notes[0]
     return Reply(
         Page(memories=records, next_cursor=more),
         untrusted([f"[{each.id}] {each.text}" for each in records], note),
+        notes=notes,
     )
+
+
+def _why_none(given: List, total: int) -> str:
+    """Why a page is empty, with what to do next."""
+    if total:
+        return f"The list ends before this cursor: it has {counted(total, 'memory', 'memories')}. Leave cursor out."
+    return "No memory matches the filter." if given.filter.strip() else "No memory is stored."
 
 
 def named_scopes(filter: str) -> list[str]:

@@ -9,13 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
-from memtui.engine import clean
+from memtui.engine import clean, counted
 from memtui.mcp.door import Door, ToolError, outgoing, shared_out, untrusted
 from memtui.mcp.fence import FencedText
 from memtui.mcp.tools.base import Answer, Arguments, Reply, Tool
 
 if TYPE_CHECKING:
     from memtui.engine import Memory, Trace
+
+
+NONE = "untrusted memories: none. "
+"""How a text begins in which no memory stands."""
 
 
 class Search(Arguments):
@@ -83,13 +87,16 @@ def run(door: Door, given: Search) -> Reply:
     untold = door.untold(trace)
     hits: list[Hit] = []
     found = answered_rows(door, trace)
-    readable = 0
+    readable = older = 0
     for result in trace.results:
         memory = found.get(result.id)
         if memory is None or not reach.may_read(memory):
             continue
         readable += 1  # its number is among those that this client may read
-        if memory.timestamp_ms < since or len(hits) == given.limit:
+        if memory.timestamp_ms < since:
+            older += 1
+            continue
+        if len(hits) == given.limit:
             continue
         lanes = [
             f"{'meaning' if name == 'vector' else 'words' if name == 'bm25' else name} {source['score']:.2f}"
@@ -121,8 +128,10 @@ def run(door: Door, given: Search) -> Reply:
             "Until then memory_list finds memories by keyword."
         )
     elif not hits:
-        notes.append("untrusted memories: none. No memory came back; other words may find it.")
-    told = trace.confidence
+        notes.append(f"{NONE}{_why_none(door, given, older)}")
+    told = (
+        trace.confidence if hits or not older else None
+    )  # it speaks of what came back, and nothing is left of it
     if told is not None and hits:
         said = told.verdict if untold else told.said  # the number would tell of memories in other scopes
         notes.append(f"note: {said}" + ("." if told.answered else ": what follows is only the nearest."))
@@ -148,8 +157,25 @@ def run(door: Door, given: Search) -> Reply:
             documents_asked=counts,
         ),
         untrusted(lines, "\n".join(notes)),
-        notes=tuple(note.removeprefix("note: ") for note in notes),
+        notes=tuple(note.removeprefix("note: ").removeprefix(NONE) for note in notes),
     )
+
+
+def _why_none(door: Door, given: Search, older: int) -> str:
+    """Why nothing is in the answer, with what to do next."""
+    if older:
+        return (
+            f"since: all {counted(older, 'memory', 'memories')} that came back are older than {given.since}. "
+            "Leave since out to read them."
+        )
+    if given.category is not None:
+        known = [name for name, _ in door.listed().facets.categories if name]
+        if known and given.category not in known:
+            return (
+                f"category: no memory has the category {given.category[:64]!r}. Leave it out, or use one of: "
+                f"{', '.join(known)}."
+            )
+    return "No memory came back; other words may find it."
 
 
 @dataclass(frozen=True, slots=True)

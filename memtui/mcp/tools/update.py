@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from memtui.engine import Memory
 
 
+SHOWN = ("text", "category", "importance", "confidence")
+"""The fields that a preview and an answer show."""
+
+
 class Update(Arguments):
     """What changes; without `confirm` only a preview is made."""
 
@@ -51,7 +55,13 @@ def run(door: Door, given: Update) -> Reply:
         if (value := getattr(given, name)) is not None
     }
     if not wanted:
-        raise ToolError("text, category or importance: name one or more to change.")
+        raise ToolError(
+            "confirm: repeat the arguments of the preview beside it."
+            if given.confirm is not None
+            else "text, category or importance: name one or more to change."
+        )
+    if memory.superseded_by is not None and door.readable([memory.superseded_by]):
+        raise ToolError(f"id: this memory was superseded by {memory.superseded_by}. Update that one.")
     alike = [name for name, value in wanted.items() if value == _fields_of(memory)[name]]
     wanted = {name: value for name, value in wanted.items() if name not in alike}
     if not wanted:
@@ -84,7 +94,7 @@ def run(door: Door, given: Update) -> Reply:
             data = Updated(action="preview", id=memory.id, confirm=token, before=before, after=after)
             lines = [*asked_lines(memory, wanted), *([f"If it is done, {unsent}"] if unsent else [])]
             sent = f"If it is done, {unsent}. " if unsent else ""
-            note = f"Nothing was changed. {sent}To apply it, repeat with confirm={token}"
+            note = f"Nothing was changed. {sent}To apply it, repeat this call with confirm={token}"
             return Reply(
                 data,
                 untrusted([clean(line) for line in lines], note),
@@ -110,10 +120,14 @@ def run(door: Door, given: Update) -> Reply:
 
 
 def told(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Fields of a memory as they go out: whatever holds more than a word is a text, in its fence."""
+    """Fields of a memory as they go out, texts in their fence.
+
+    What the store keeps beside them is left out: the id and the time of a new version are only known once it is made.
+    """
     return {
         name: fenced(clean(value)) if isinstance(value, str) and any(map(str.isspace, value)) else value
         for name, value in fields.items()
+        if name in SHOWN
     }
 
 
