@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from memtui.engine.changes.write_access import ProcessLock
+from memtui.engine.changes.process_lock import ProcessLock
 from memtui.engine.core.errors import RefusedError
 from memtui.paths import state_dir, store_state_dir
 

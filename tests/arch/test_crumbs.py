@@ -18,6 +18,8 @@ DATA = ("knobs",)
 KEPT = {
     "memtui.tui.screens.browse.unsaved": "edits that outlive a crash: looked for under this name",
     "memtui.tui.screens.home.alive_line": "the painting of one line, tested as a function",
+    "memtui.engine.changes.crew_values": "what the rows of one program may hold, as engine_values beside it",
+    "memtui.engine.changes.named_lock": "the lock of one program, as owner_lock beside it",
     "memtui.engine.discovery.crewai_stores": "the places of another program; the search beside it asks each of them",
     "memtui.engine.health.light_rows": "one pass over small columns, which the checks share through their patient",
     "memtui.engine.documents.pack_policy": "what is kept, bounded and scored; the pack beside it counts and renders",

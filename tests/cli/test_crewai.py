@@ -142,3 +142,59 @@ def test_one_memory_is_shown_with_what_its_program_keeps(made: Path, shared: Pat
     for said in (row["content"], row["scope"], row["categories"][1], row["source"], "private"):
         assert said in out
     assert not any(line.startswith(("tier", "state", "now ")) for line in out.splitlines())
+
+
+def test_the_commands_write_forget_and_take_back(
+    home: Path, shared: Path, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "locks").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "locks"))
+    row = next(each for each in recorded(shared)["rows"] if each["source"] and each["categories"])
+    before = {each["id"]: each for each in listed(run)}
+    code, out, err = run(
+        "edit", row["id"], "--set", "category=a,b", "scope=/crew/new", 'metadata={"n": 1}', "--yes"
+    )
+    assert code == 0, err
+    after = {each["id"]: each for each in listed(run)}
+    changed = after[row["id"]]
+    assert (changed["extra"]["categories"], changed["category"], changed["scope"]) == (
+        ["a", "b"],
+        "a",
+        "/crew/new",
+    )
+    assert json.loads(changed["metadata"]) == {"n": 1}
+    assert {**after, row["id"]: before[row["id"]]} == before
+    assert len(list((tmp_path / "locks").glob("crewai:*.lock"))) == 1
+    assert run("undo", "--yes")[0] == 0
+    assert {each["id"]: each for each in listed(run)} == before
+    code, _, err = run("forget", row["id"], "--hard", "--yes")
+    assert code == 0, err
+    assert row["id"] not in {each["id"] for each in listed(run)}
+    assert run("undo", "--yes")[0] == 0
+    assert {each["id"]: each for each in listed(run)} == before
+
+
+def test_a_recall_from_the_shell_takes_the_contract_of_the_commands(
+    home: Path, shared: Path, run: Run, tmp_path: Path
+) -> None:
+    theirs = recorded(shared)
+    recall = next(each for each in theirs["recalls"] if each["via"] == "slice" and len(each["results"]) > 3)
+    query = theirs["queries"][recall["query"]]
+    (tmp_path / "vector.json").write_text(json.dumps(query["vector"]), encoding="utf-8")
+    asked = {"categories": recall["categories"], "source": recall["source"], "depth": "shallow"}
+    asked["include_private"] = recall["include_private"]
+    config = {"memory": theirs["settings"][recall["setting"]], "recall": asked}
+    (tmp_path / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    scopes = [word for scope in recall["scope"] for word in ("--scope", scope)]
+    code, out, err = run(
+        "recall", query["text"], "--recipe", "crewai", "--query-vector", tmp_path / "vector.json", "--now",
+        recall["now_ms"], "--limit", recall["limit"], *scopes, "--config", tmp_path / "config.json", "--json",
+        "--explain",
+    )  # fmt: skip
+    assert code == 0, err
+    results = json.loads(out)["results"]
+    assert [each["id"] for each in results] == [each["id"] for each in recall["results"]]
+    for ours, row in zip(results, recall["results"], strict=True):
+        assert ours["score"] == pytest.approx(row["score"], abs=1e-6)
+        parts = next(step["inputs"] for step in ours["steps"] if step["rule"] == "weighted")
+        assert parts["recency"] == pytest.approx(row["recency"], abs=1e-6)

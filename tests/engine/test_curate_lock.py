@@ -14,7 +14,7 @@ import pytest
 
 from memtui.engine.changes import owner_lock as lock_module
 from memtui.engine.changes.owner_lock import HELD, TARGET, FileLock, LockLostError, lock_state
-from memtui.engine.changes.write_access import ProcessLock
+from memtui.engine.changes.process_lock import ProcessLock
 from memtui.engine.core.errors import RefusedError
 from tests.conftest import ROOT
 

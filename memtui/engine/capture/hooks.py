@@ -21,7 +21,7 @@ from memtui.engine.capture.recipes.pro.injection import InjectionMemory, Pending
 from memtui.engine.capture.recipes.pro.queues import QueuedTurn, Queues
 from memtui.engine.capture.recipes.pro.reflection import ErrorSignal, Reflected
 from memtui.engine.capture.stages.cleaning import message_texts
-from memtui.engine.changes.write_access import ProcessLock
+from memtui.engine.changes.process_lock import ProcessLock
 from memtui.engine.clients.calls import Call, CallJournal, asked_of, masked
 from memtui.engine.core.errors import MemtuiError, RefusedError, UsageError
 from memtui.engine.core.private_file import make_private_folder, write_private

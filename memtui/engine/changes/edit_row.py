@@ -9,6 +9,7 @@ from typing import Any
 from memtui.engine.changes.change_set import COUNTERS, Change, Conflict, Edit
 from memtui.engine.core.memory import Memory
 from memtui.engine.dialects.base import Dialect
+from memtui.engine.dialects.crewai import PRIVATE, SOURCE
 from memtui.engine.dialects.importance_labels import label_of
 from memtui.engine.dialects.mem_engine import LABEL, TRUST
 from memtui.engine.metadata.categories import TEMPORAL_VERSIONED
@@ -90,9 +91,12 @@ def _importance(
 
 
 def _category(
-    row: EditableRow, value: tuple[str, str], patch: RowPatch, setting: FieldEdit, dialect: Dialect
+    row: EditableRow, value: tuple[str, str] | str, patch: RowPatch, setting: FieldEdit, dialect: Dialect
 ) -> None:
-    """Column and metadata together, else filters and supersede rules contradict each other."""
+    """Column and metadata together, else filters and supersede rules contradict each other; a list as a whole."""
+    if isinstance(value, str):
+        patch.columns[str(dialect.columns.category)] = value
+        return
     smart, column = value
     patch.columns[str(dialect.columns.category)] = column
     if not dialect.reads_metadata:
@@ -174,6 +178,9 @@ _SETTERS: dict[str, Callable[[EditableRow, Any, RowPatch, FieldEdit, Dialect], N
     "importance": _importance,
     LABEL: lambda row, value, patch, setting, dialect: patch.columns.__setitem__(LABEL, value),
     TRUST: lambda row, value, patch, setting, dialect: patch.columns.__setitem__(TRUST, value),
+    "metadata": _column("details"),
+    SOURCE: lambda row, value, patch, setting, dialect: patch.columns.__setitem__(SOURCE, value),
+    PRIVATE: lambda row, value, patch, setting, dialect: patch.columns.__setitem__(PRIVATE, value),
     "agent": lambda row, value, patch, setting, dialect: patch.columns.__setitem__("agentId", value),
     "tier": _tier,
     "confidence": _key("confidence"),

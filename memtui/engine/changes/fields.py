@@ -10,9 +10,10 @@ from datetime import UTC, datetime
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine.changes import engine_values
+from memtui.engine.changes import crew_values, engine_values
 from memtui.engine.core.errors import UsageError
 from memtui.engine.core.memory import LAYERS, STATES, TIERS
+from memtui.engine.dialects.crewai import PRIVATE, SOURCE
 from memtui.engine.dialects.importance_labels import LABELS
 from memtui.engine.dialects.mem_engine import LABEL, TRUST
 from memtui.engine.metadata.categories import SMART, STORAGE, normalise_category, resolve_input
@@ -178,6 +179,9 @@ _ALL = (
     Field(LABEL, ("label",), ", ".join(LABELS), engine_values.read_label),
     Field(TRUST, ("trust",), "trusted, untrusted, quarantined, user, ...", engine_values.read_trust),
     Field("agent", ("agentid",), "the agent that owns it", _agent),
+    Field("metadata", ("meta",), "a JSON object", crew_values.read_metadata),
+    Field(SOURCE, (), "where it came from", crew_values.read_source),
+    Field(PRIVATE, (), "yes or no", _flag),
     Field("tier", (), ", ".join(TIERS), _word(TIERS), True),
     Field("confidence", ("conf",), "0 to 1", _share, True),
     Field("state", (), ", ".join(STATES), _word(STATES), True),
@@ -197,7 +201,15 @@ _ENGINE = {
 }
 """Fields of the same name that openclaw-mem-engine reads by rules of its own."""
 
-_BY_NAME = {name: each for each in _ALL for name in (each.name, *each.aliases)}
+_CREW = {
+    "category": Field(
+        "category", ("cat", "categories"), "fact, or fact,price, ...", crew_values.read_categories
+    ),
+    "scope": Field("scope", (), "/, /crew/shop, /crew/shop/agent/buyer, ...", crew_values.read_scope),
+}
+"""The same of CrewAI, whose categories are a list and whose scopes are paths."""
+
+_BY_NAME = {name: each for each in (*_CREW.values(), *_ALL) for name in (each.name, *each.aliases)}
 
 
 def editable(dialect: Dialect) -> tuple[Field, ...]:
@@ -211,8 +223,11 @@ def editable(dialect: Dialect) -> tuple[Field, ...]:
         "agent": "agentId" in dialect.labels,
         LABEL: LABEL in dialect.labels,
         TRUST: TRUST in dialect.labels,
+        "metadata": columns.details is not None,
+        SOURCE: dialect.can.visibility == "sources" and SOURCE in dialect.labels,
+        PRIVATE: dialect.can.visibility == "sources" and SOURCE in dialect.labels,
     }
-    own = _ENGINE if dialect.can.row_form == "engine" else {}
+    own = _ENGINE if dialect.can.row_form == "engine" else _CREW if dialect.lists_categories else {}
     return tuple(own.get(each.name, each) for each in _ALL if has.get(each.name, dialect.reads_metadata))
 
 
@@ -243,7 +258,7 @@ def parse(given: Mapping[str, Any], dialect: Dialect, now_ms: int) -> dict[str, 
 
 def _check_dialect(values: Mapping[str, Any], dialect: Dialect) -> None:
     """What is right in memory-lancedb-pro and wrong in the built-in program's tables."""
-    if dialect.reads_metadata or dialect.can.row_form == "engine":
+    if dialect.reads_metadata or dialect.can.row_form == "engine" or dialect.lists_categories:
         return
     category = values.get("category")
     if category and category[1] == "reflection":
@@ -259,6 +274,8 @@ def _check_dialect(values: Mapping[str, Any], dialect: Dialect) -> None:
 
 def scope_warning(scope: str, dialect: Dialect, defined: Collection[str]) -> str:
     """Why no agent may see a memory in this scope; empty when it is of a form that agents have."""
+    if dialect.can.visibility == "sources":
+        return "" if scope.startswith("/") else crew_values.TREELESS
     if not dialect.reads_metadata or _SCOPE_FORM.fullmatch(scope) or scope in defined:
         return ""
     return f"No agent reads the scope {scope} unless the configuration names it."

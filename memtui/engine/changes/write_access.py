@@ -2,105 +2,23 @@
 
 from __future__ import annotations
 
-import os
-import sys
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Literal
 
+from memtui.engine.changes.named_lock import NamedLock
 from memtui.engine.changes.owner_lock import FileLock
+from memtui.engine.changes.process_lock import ProcessLock
 from memtui.engine.core.errors import RefusedError
-from memtui.engine.core.private_file import make_private_folder, open_private
+from memtui.engine.core.temporary import temporary_folder
 
 if TYPE_CHECKING:
     from memtui.engine.changes.object_lock import ObjectLock
     from memtui.engine.dialects.base import Dialect
     from memtui.engine.discovery.types import FoundStore
     from memtui.engine.store.object_store import ObjectFolder
-
-
-# One memtui at a time: an operating-system lock beside the journal, let go by the system when we die.
-#
-# It keeps two copies of memtui from writing to one store at once, also where the store has no lock of its
-# own, and it tells a change that is being made from one whose program was killed in the middle.
-
-PATIENCE_S = 30.0
-
-_LOOK_S = 0.02
-
-
-class ProcessLock:
-    """Held inside a `with` block; waits up to `patience_s` for another memtui. Raises RefusedError after that."""
-
-    def __init__(
-        self,
-        path: Path,
-        *,
-        patience_s: float = PATIENCE_S,
-        clock: Callable[[], float] = time.monotonic,
-        sleep: Callable[[float], None] = time.sleep,
-    ) -> None:
-        self._path, self._patience_s = path, patience_s
-        self._clock, self._sleep = clock, sleep
-        self._handle = -1
-
-    def __enter__(self) -> ProcessLock:
-        begun = self._clock()
-        while not self.take():
-            if self._clock() - begun >= self._patience_s:
-                raise RefusedError(
-                    "Another memtui is writing to this store.",
-                    fix="Try again when it is done; nothing was changed.",
-                )
-            self._sleep(_LOOK_S)
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.release()
-
-    def take(self) -> bool:
-        """Take it if it is free; whether it is ours now."""
-        try:
-            make_private_folder(self._path.parent)
-            handle = open_private(self._path, os.O_RDWR | os.O_CREAT)
-        except OSError as error:
-            raise RefusedError(
-                f"The journal's folder {self._path.parent} cannot be written: {error.strerror or error}.",
-                fix="Nothing was changed: no change is made without a journal. Name another with XDG_STATE_HOME.",
-                details=str(error),
-            ) from error
-        if _locked(handle):
-            self._handle = handle
-            return True
-        os.close(handle)
-        return False
-
-    def release(self) -> None:
-        """Let go."""
-        if self._handle >= 0:
-            os.close(self._handle)
-            self._handle = -1
-
-
-def _locked(handle: int) -> bool:
-    try:
-        if sys.platform == "win32":
-            import msvcrt
-
-            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
-        else:
-            import fcntl
-
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
 
 
 REDIS_VARIABLE = "MEMORY_LANCEDB_REDIS_URL"
@@ -110,6 +28,11 @@ _UNGUARDED = "On object storage the agent takes no lock: one that runs would wri
 _SERVED = (
     "A database service (db://) has no place for a lock of memtui's: it could write over another writer."
 )
+
+NAMED_REDIS_VARIABLE = "REDIS_URL"
+"""With it CrewAI locks in Redis, where that package is installed beside it."""
+
+_RUNNING = "A CrewAI process that is running may go on reading what it opened until it writes or starts anew."
 
 _UNSEEN = "No configuration here names this store: if an agent uses it, restart that agent."
 
@@ -123,11 +46,13 @@ class WriteAccess:
     """
 
     verdict: Literal["ok", "confirm", "read-only"]
-    lock: Literal["file", "object", "none"]
+    lock: Literal["file", "named", "object", "none"]
     reason: str
     """One sentence: why so."""
     warning: str = ""
     """To be said with every change."""
+    lock_file: Path | None = None
+    """Of a lock by name: the file."""
 
     def require(self, *, confirmed: bool) -> None:
         """Raise RefusedError unless a change may be made."""
@@ -157,7 +82,6 @@ def access_to(
         )
     if dialect.can.edits_files:
         return WriteAccess("ok", "none", "memtui changes the Markdown; the index is the host's.")
-    locks = dialect.can.owner_lock
     if served:
         return WriteAccess("read-only", "none", _SERVED)
     if folder is None:
@@ -166,6 +90,9 @@ def access_to(
                 "ok", "object", "memtui made this store; its lock is an object beside the table."
             )
         return WriteAccess("confirm", "object", _UNGUARDED, warning=_UNGUARDED)
+    if dialect.can.owner_lock == "named":
+        return _by_name(dialect, folder, found, environ)
+    locks = dialect.can.owner_lock == "folder"
     kind: Literal["file", "none"] = "file" if locks else "none"
     if dialect.can.own_store:
         return WriteAccess("ok", kind, "memtui made this store.")
@@ -182,10 +109,26 @@ def access_to(
     return WriteAccess("ok", kind, found.gate.reason)
 
 
+def _by_name(
+    dialect: Dialect, folder: Path, found: FoundStore | None, environ: Mapping[str, str]
+) -> WriteAccess:
+    """The rules where the program's lock is a file elsewhere, or in Redis where a variable says so."""
+    if found is not None and found.gate.verdict == "read-only":
+        return WriteAccess("read-only", "named", found.gate.reason)
+    if environ.get(NAMED_REDIS_VARIABLE, "").strip():
+        why = (
+            f"{NAMED_REDIS_VARIABLE} is set: {dialect.title} may lock with Redis, which memtui cannot reach."
+        )
+        return WriteAccess("read-only", "named", why)
+    file = dialect.lock_file(folder, temporary_folder(environ))
+    why = f"{dialect.title}'s own lock is taken: {file}."
+    return WriteAccess("ok", "named", why, warning=_RUNNING, lock_file=file)
+
+
 class LockHold:
     """What is held while one change is made. `check` raises when it was taken away."""
 
-    def __init__(self, lock: FileLock | ObjectLock | None) -> None:
+    def __init__(self, lock: FileLock | NamedLock | ObjectLock | None) -> None:
         self._lock = lock
 
     def check(self) -> None:
@@ -204,20 +147,23 @@ class WriteGate:
         journal: Path,
         *,
         make_lock: Callable[..., FileLock] = FileLock,
+        make_named_lock: Callable[[Path], NamedLock] = NamedLock,
         objects: Callable[[], ObjectFolder | None] = lambda: None,
     ) -> None:
         self._access = access
         self._busy = journal.with_suffix(".busy")
         self._note = journal.with_suffix(".lock")
-        self._lock: FileLock | ObjectLock | None = None
+        self._lock: FileLock | NamedLock | ObjectLock | None = None
         self._objects = objects
         if access.lock == "file" and folder is not None:
             self._lock = make_lock(folder, note=self._note)
+        if access.lock_file is not None:
+            self._lock = make_named_lock(access.lock_file)
         self._folder, self._make_lock = folder, make_lock
 
     def break_abandoned(self) -> None:
         """A person has looked: a lock that a dead program left may be removed from now on."""
-        if self._lock is not None and self._folder is not None:
+        if isinstance(self._lock, FileLock) and self._folder is not None:
             self._lock = self._make_lock(self._folder, note=self._note, remove_abandoned=True)
 
     @contextmanager

@@ -10,6 +10,8 @@ from memtui.engine.core.memory import Memory
 from memtui.engine.core.text import clean
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pyarrow as pa
 
 
@@ -146,6 +148,10 @@ class Dialect:
             timestamp_ms=self.timestamp_ms(row),
             extra=self.extra(row, extras),
         )
+
+    def lock_file(self, folder: Path, temporary: Path) -> Path | None:
+        """The file that its program locks while it writes to the store in `folder`, where that lies elsewhere."""
+        return None
 
     def fits(self, part: str, kind: pa.DataType) -> bool:
         """Whether a column of this type can hold `part`, a field of `Columns` or a label."""

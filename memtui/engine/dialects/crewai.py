@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import md5
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.core.memory import Memory
@@ -13,6 +14,8 @@ from memtui.engine.dialects.base import Capabilities, Columns, Dialect, fits
 from memtui.engine.dialects.with_metadata import clean_values
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pyarrow as pa
 
 
@@ -33,7 +36,7 @@ COLUMNS = Columns(
 REQUIRED = COLUMNS.known()
 
 CAN = Capabilities(
-    writable=False,
+    writable=True,
     owner_lock="named",
     visibility="sources",
     compares_l2=True,
@@ -46,6 +49,11 @@ _TIMES = ("timestamp", "created", "last_accessed")
 @dataclass(frozen=True, slots=True)
 class CrewDialect(Dialect):
     """Rows of CrewAI: the first category is the category, the whole list stands in `extra`."""
+
+    def lock_file(self, folder: Path, temporary: Path) -> Path | None:
+        """In the system's temporary folder, its name made from the resolved folder of the store."""
+        name = f"lancedb:{folder.resolve()}"
+        return temporary / f"crewai:{md5(name.encode(), usedforsecurity=False).hexdigest()}.lock"
 
     def fits(self, part: str, kind: pa.DataType) -> bool:
         """As any dialect's, but times are text."""

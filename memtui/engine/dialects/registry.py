@@ -64,7 +64,7 @@ def _by_names(schema: pa.Schema, layout: str) -> Dialect | None:
             return memory_lancedb_pro.pro_on_builtin(tuple(name for name in ("agentId",) if name in names))
         return memory_lancedb_pro.pro() if "agentId" not in names else None
     if names >= set(crewai.REQUIRED):
-        return None if marks else crewai.crewai(sources=crewai.SOURCE in names)
+        return None if marks else crewai.crewai(sources={crewai.SOURCE, crewai.PRIVATE} <= names)
     if names & {"metadata", "timestamp"}:
         return None
     if names >= set(mem_engine.REQUIRED):

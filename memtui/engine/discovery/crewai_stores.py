@@ -36,7 +36,7 @@ def crewai_stores(environ: Mapping[str, str], cwd: Path, look: PlaceFinder) -> t
                 path=str(folder),
                 plugin=CREWAI,
                 table=TABLE,
-                configured=True,
+                configured=False,
                 active=active,
                 enabled=True,
                 why=why,
