@@ -151,7 +151,7 @@ def test_the_commands_write_forget_and_take_back(
     monkeypatch.setenv("TMPDIR", str(tmp_path / "locks"))
     row = next(each for each in recorded(shared)["rows"] if each["source"] and each["categories"])
     before = {each["id"]: each for each in listed(run)}
-    code, out, err = run(
+    code, _out, err = run(
         "edit", row["id"], "--set", "category=a,b", "scope=/crew/new", 'metadata={"n": 1}', "--yes"
     )
     assert code == 0, err
