@@ -80,6 +80,7 @@ SETTINGS = (
     Setting("chat.price_in", 0.0, "Price of a million tokens sent; 0 when it is not known."),
     Setting("chat.price_out", 0.0, "Price of a million tokens answered; 0 when it is not known."),
     Setting("chat.oauth_file", "", "The plugin's login in place of a key; it is only read."),
+    Setting("report.mail", "", "Command that gets the page of memtui report --mail; empty runs none."),
 )
 
 _KNOWN: Mapping[str, Setting] = MappingProxyType({setting.key: setting for setting in SETTINGS})

@@ -36,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
         read_rights,
     )
 
-    rules = _rules(args.policy) if args.policy else []
+    rules = read_policy(args.policy) if args.policy else []
     engine = open_for(args)
     rights = read_rights(engine, engine.environ, Path.cwd())
     matrix = rights.matrix
@@ -101,7 +101,8 @@ def _placed(document: dict[str, Any], source: str, environ: Mapping[str, str]) -
     return document
 
 
-def _rules(path: str) -> list[DenyRule]:
+def read_policy(path: str) -> list[DenyRule]:
+    """The deny rules of a file. Raises UsageError where it cannot be read or a line is none."""
     from memtui.engine.access import (
         read_rules,
     )

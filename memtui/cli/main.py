@@ -51,6 +51,7 @@ COMMANDS = {
     "repair": "repair rows that agents cannot find or would misread",
     "alive": "check whether each agent's memory works; name the cause and the fix if not",
     "doctor": "find what is wrong with a store, and fix it",
+    "report": "write one page about the last days: learned, used, forgotten, wrong, cost",
     "versions": "list the table's versions, compare, name, and roll back",
     "config": "check and change the configuration of the agent's memory plugin",
     "reembed": "move to another embedding model: rehearse, embed, switch, roll back",

@@ -55,7 +55,9 @@ def config_schema() -> dict[str, Any]:
 def keys_schema() -> dict[str, Any]:
     """The schema of keys.toml: a preset, and a key or a list of keys for each action."""
     key = {"oneOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
-    root: dict[str, Any] = {"preset": {"enum": list(PRESETS), "description": "The keys to begin with."}}
+    root: dict[str, Any] = {
+        "preset": {"enum": list(PRESETS), "description": "Key preset; single keys are changed below."}
+    }
     for action in load_keys().default:
         at = root
         *tables, name = action.id.split(".")

@@ -33,6 +33,7 @@ FACES = (
         "lifecycle",
         "query",
         "recall",
+        "report",
         "token_vectors",
         "transfer",
         "witness",

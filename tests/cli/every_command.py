@@ -29,6 +29,8 @@ OTHERWISE = {
     "clients",
     "connect",
     "docs",
+    "completion",
+    "schema",
 }
 """Commands that read no store of a person, or have nothing to do with one that is named."""
 _CODES = (0, 1, 2, 3, 4)
@@ -99,6 +101,8 @@ def commands_on_a_store(store: Path, folder: Path) -> Iterable[Sequence[object]]
     lines: list[list[object]] = [
         ["ls", "--limit", 3],
         ["ls", "is:stale -scope:global", "--json"],
+        ["report"],
+        ["report", "--days", 3, "--json", "--format", "html", "--out", folder / "report.html"],
         ["show", first],
         ["show", first, "--json"],
         ["recall", "which port?"],

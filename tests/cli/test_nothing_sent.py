@@ -56,6 +56,8 @@ def previews(place: Path) -> Iterable[Sequence[object]]:
     effect = ("--dry-run", "--effect", *on)
     new = ("--model", "other-model", "--base-url", f"{SERVICE[0]}/v1", *on)
     yield from (
+        ["report", *on],
+        ["report", "--json", *on],
         ["add", "The ladder is in the shed.", "--dry-run", *on],
         ["edit", first, "--set", "text=Tool 1 hangs on the door.", *effect],
         ["edit", "--where", "id:*", "--set", "importance=0.1", *effect],
