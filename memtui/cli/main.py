@@ -24,6 +24,7 @@ COMMANDS = {
     "cases": "save questions with expected memories, and measure recall on them",
     "sessions": "list the agents' sessions, and what each recorded of injections",
     "replay": "show a session turn by turn: what was injected, and what happened to it since",
+    "blame": "find the memory that a wrong sentence rests on, or that none is to blame",
     "injections": "list injections from the store's own history",
     "access": "show which agent can read and write which scope; check deny rules",
     "blast": "trace one memory: copies, agents, turns, files",
@@ -78,7 +79,7 @@ COMMANDS = {
 _EPILOG = """\
 STORE is a folder, a LanceDB address or the name of a store from `memtui stores`; the default is the agent's store.
 Exit codes: 0 done, 1 failed with a reason, 2 wrong usage, 3 refused for safety. doctor, alive and config
-check: 1 something is wrong, 4 nothing could be opened.
+check: 1 something is wrong, 4 nothing could be opened. blame: 4 nothing is known.
 """
 
 

@@ -53,9 +53,15 @@ def app_options(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def open_for(
-    args: argparse.Namespace, now: Callable[[], int] = wall_clock, *, writable: bool = False
+    args: argparse.Namespace,
+    now: Callable[[], int] = wall_clock,
+    *,
+    writable: bool = False,
+    keeps_state: bool = True,
 ) -> Engine:
     """The engine on the store that `args` name, else the settings, else discovery.
+
+    Without `keeps_state` it has no folder of its own, so that nothing at all is written.
 
     A preview (a dry run, or a command that only --send lets ask a service) sends nothing.
     """
@@ -67,7 +73,7 @@ def open_for(
         environ=environ,
         cwd=Path.cwd(),
         writable=writable,
-        state=state_dir(environ),
+        state=state_dir(environ) if keeps_state else None,
         **app_options(args),
     )
     if getattr(args, "dry_run", "send" in args) and not getattr(args, "send", False):

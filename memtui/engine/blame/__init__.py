@@ -1,0 +1,33 @@
+"""From a wrong answer to its cause: which memory a sentence rests on, or that none is to blame. Reads only.
+
+A sentence is taken apart into values, words and denials (`values`, `statement`), each memory of its turn is weighed
+(`evidence`), and a logistic rule makes a probability of that (`judge`). Names are loaded when first used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memtui.engine.core.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from memtui.engine.blame.cause import Blame, Suspect, find_cause
+    from memtui.engine.blame.evidence import NAMES, Candidate, Evidence, Grounds, weigh
+    from memtui.engine.blame.judge import ACCUSED
+
+__all__ = ["ACCUSED", "NAMES", "Blame", "Candidate", "Evidence", "Grounds", "Suspect", "find_cause", "weigh"]
+
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "ACCUSED": "memtui.engine.blame.judge",
+        "Blame": "memtui.engine.blame.cause",
+        "Candidate": "memtui.engine.blame.evidence",
+        "Evidence": "memtui.engine.blame.evidence",
+        "Grounds": "memtui.engine.blame.evidence",
+        "NAMES": "memtui.engine.blame.evidence",
+        "Suspect": "memtui.engine.blame.cause",
+        "find_cause": "memtui.engine.blame.cause",
+        "weigh": "memtui.engine.blame.evidence",
+    },
+)

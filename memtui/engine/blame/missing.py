@@ -1,0 +1,117 @@
+"""The memories that say what would have been right: about the same, newer, with another value."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from memtui.engine.blame.statement import Statement, best_likeness, is_weighty, statement_of
+from memtui.engine.blame.values import likeness
+
+if TYPE_CHECKING:
+    from memtui.engine.blame.rows import Row
+    from memtui.engine.engine import Engine
+
+
+ABOUT_THE_SAME = 0.62
+"""How near a newer memory must be to the accused one to be its successor."""
+
+MOST = 3
+
+_REPLACED = 2.0
+"""What it counts that the store itself names a memory as the successor."""
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """A memory that would have been right, and did not come."""
+
+    id: str
+    text: str
+    nearness: float
+
+
+def find_missing(
+    engine: Engine,
+    sentence: str,
+    question: str,
+    accused: Sequence[Any],
+    rows: Sequence[Row],
+    *,
+    got: Collection[str],
+    scopes: Sequence[str] | None,
+) -> list[Missing]:
+    """The memories that replace an accused one, the nearest first: newer, not in the turn, within `scopes`.
+
+    A memory that says the sentence's own values is none: it would have led to the same.
+    """
+    by_id = {row.id: row for row in rows}
+    first = accused[0]
+    wrong = statement_of(first.text)
+    asked = statement_of(question)
+    said = statement_of(sentence)
+    mine = by_id.get(first.id)
+    successor = next((each.superseded_by for each in engine.memories([first.id]).values()), None)
+    vectors = _vectors(engine, rows, first.id)
+    found = []
+    for row in rows:
+        if row.id in got or row.id == first.id or (scopes is not None and row.scope not in scopes):
+            continue
+        if mine is not None and row.timestamp_ms <= mine.timestamp_ms and row.id != successor:
+            continue
+        own = statement_of(row.text)
+        if grounds_same(said, own, first.grounds.values):
+            continue
+        near = _overlap(wrong, own) + 0.5 * _overlap(asked, own) + 0.9 * vectors.get(row.id, 0.0)
+        near += _REPLACED if row.id == successor else 0.0
+        if near >= ABOUT_THE_SAME:
+            found.append(Missing(row.id, row.text, near))
+    return sorted(found, key=lambda each: -each.nearness)[:MOST]
+
+
+def grounds_same(said: Statement, own: Statement, shares: Sequence[str]) -> bool:
+    """Whether a memory says the values on which the accusation rests."""
+    values = [value for value in said.values.values if value.shown in shares]
+    return bool(values) and all(likeness(value, own.values) >= 0.9 for value in values)
+
+
+def _overlap(one: Statement, two: Statement) -> float:
+    """Share of the words of the shorter of two texts that the other has, 0 to 1."""
+    short, long = sorted((one, two), key=lambda each: len(each.words))
+    weights = {word: is_weighty(word) for word in short.words}
+    total = sum(weights.values())
+    return (
+        sum(weight * best_likeness(word, long.words) for word, weight in weights.items()) / total
+        if total
+        else 0.0
+    )
+
+
+def _vectors(engine: Engine, rows: Sequence[Row], first: str) -> dict[str, float]:
+    """The cosine of each memory's stored vector to that of the accused one, 0 to 1."""
+    from memtui.engine.blame.rows import read_rows
+
+    column = engine.store.dialect.columns.vector
+    if not column:
+        return {}
+    import numpy as np
+
+    own = _own_vector(engine, first, column)
+    if own is None:
+        return {}
+    unit = own / max(float(np.linalg.norm(own)), 1e-12)
+    return {row.id: max(0.0, row.near[0] or 0.0) for row in read_rows(engine, [unit]) if row.near}
+
+
+def _own_vector(engine: Engine, memory: str, column: str) -> Any:
+    import numpy as np
+
+    from memtui.engine.store import sql
+
+    where = sql.is_in(engine.store.dialect.columns.id, [memory])
+    for batch in engine.store.pin().scan([column], where=where):
+        for told in batch.column(column).to_pylist():
+            if isinstance(told, list) and told and None not in told:
+                return np.asarray(told, dtype=np.float32)
+    return None
