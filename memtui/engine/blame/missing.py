@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from memtui.engine.blame.rows import likely, read_rows
 from memtui.engine.blame.statement import Statement, best_likeness, is_weighty, statement_of
 from memtui.engine.blame.values import likeness
 
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
 ABOUT_THE_SAME = 0.62
 """How near a newer memory must be to the accused one to be its successor."""
+
+LOOKED_AT = 80
+"""Memories that are compared one by one: those that share most with the accused one and the question."""
 
 MOST = 3
 
@@ -55,7 +59,7 @@ def find_missing(
     successor = next((each.superseded_by for each in engine.memories([first.id]).values()), None)
     vectors = _vectors(engine, rows, first.id)
     found = []
-    for row in rows:
+    for row in likely(f"{first.text} {question}", rows, LOOKED_AT):
         if row.id in got or row.id == first.id or (scopes is not None and row.scope not in scopes):
             continue
         if mine is not None and row.timestamp_ms <= mine.timestamp_ms and row.id != successor:
@@ -90,8 +94,6 @@ def _overlap(one: Statement, two: Statement) -> float:
 
 def _vectors(engine: Engine, rows: Sequence[Row], first: str) -> dict[str, float]:
     """The cosine of each memory's stored vector to that of the accused one, 0 to 1."""
-    from memtui.engine.blame.rows import read_rows
-
     column = engine.store.dialect.columns.vector
     if not column:
         return {}

@@ -38,6 +38,8 @@ NUMBER = re.compile(
     rf"(?P<digits>{_DIGITS})|(?P<zh>第?{CHINESE_NUMERALS})|(?P<word>{_LETTER}+(?:-{_LETTER}+)*)"
 )
 
+_NEXT = re.compile(r" ([a-z-]+)")
+
 _AND_A_HALF = re.compile(r" and a half| y medi[oa]| et demie?| e mezz[oa]| e mei[ao]")
 
 
@@ -113,6 +115,9 @@ def with_words_behind(
 ) -> tuple[float, float | None, int]:
     """The number with the words behind it that belong to it: hundred, and a half, seventy-five."""
     told = lexicon()
+    more = _NEXT.match(free, end) if spoken and amount in (100.0, 1000.0) else None
+    if more is not None and 0 < told.numbers.get(more[1], 0) < 100:  # ciento ochenta
+        amount, end = amount + told.numbers[more[1]], more.end()
     while (match := re.compile(r"[ -]([^\W\d_]+)").match(free, end)) is not None and match[1] in told.scales:
         amount, other, end = amount * told.scales[match[1]], None, match.end()
         if (more := re.compile(r" (?:and )?([a-z-]+)").match(free, end)) and 0 < told.numbers.get(

@@ -101,8 +101,10 @@ def _amounts(text: str, free: str) -> Iterator[Value]:
     while (match := NUMBER.search(free, at)) is not None:
         at = match.end()
         read = read_number(match)
-        if read is None:
-            continue
+        if read is None or (
+            free.startswith("十分", match.start()) and not free.startswith("十分钟", match.start())
+        ):
+            continue  # 十分 is "very", too
         amount, second, spoken = read
         end = match.end()
         amount, second, end = with_words_behind(free, amount, second, end, spoken)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 import unicodedata
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -83,6 +83,7 @@ def statement_of(text: str) -> Statement:
     return Statement(text, values, tuple(shown), shown, clauses)
 
 
+@lru_cache(maxsize=200_000)
 def likeness_of_words(one: str, two: str) -> float:
     """How much two words are the same one: 1 equal, less for other forms, slips and parts, 0 for none of these."""
     if one == two:
@@ -106,15 +107,13 @@ def likeness_of_words(one: str, two: str) -> float:
     return 0.0
 
 
-def best_likeness(word: str, others: Iterable[str]) -> float:
+def best_likeness(word: str, others: Collection[str]) -> float:
     """The likeness of a word to the one of `others` that it is most like."""
-    best = 0.0
-    for other in others:
-        if other == word:
-            return 1.0
-        if other[0] == word[0] or len(word) >= 5 or len(other) >= 5:
-            best = max(best, likeness_of_words(word, other))
-    return best
+    if word in others:
+        return 1.0
+    if not word.isascii() and _is_unspaced(word):
+        return 0.0
+    return max((likeness_of_words(word, other) for other in others), default=0.0)
 
 
 def signs_of(statement: Statement, word: str) -> frozenset[int]:
@@ -198,8 +197,3 @@ def _one_slip(one: str, two: str) -> bool:
     short, long = sorted((one, two), key=len)
     at = _shared_beginning(short, long)
     return short[at:] == long[at + 1 :]
-
-
-def held_by(word: str, statements: Collection[Statement]) -> int:
-    """How many of some statements have a word."""
-    return sum(best_likeness(word, each.words) >= 0.6 for each in statements)
