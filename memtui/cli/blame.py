@@ -12,7 +12,7 @@ from memtui.cli.show import moment
 from memtui.engine import UsageError, one_line
 
 if TYPE_CHECKING:
-    from memtui.engine.blame import Blame, Suspect
+    from memtui.engine.blame import Blame, SuspectedCause
 
 
 NOT_KNOWN = NOT_OPENED
@@ -90,7 +90,7 @@ def _verdict(found: Blame) -> str:
     return f"Memory {first.id[:8]} probably caused this sentence ({first.confidence:.0%})."
 
 
-def _suspect(each: Suspect) -> list[str]:
+def _suspect(each: SuspectedCause) -> list[str]:
     facts = [fact for fact in (each.how, each.state if each.state != "same" else "") if fact]
     tail = f"  {', '.join(facts)}" if facts else ""
     return [

@@ -14,6 +14,7 @@ from memtui.engine.core.errors import UsageError
 ORDER = (
     "find-and-mend",
     "why-not",
+    "wrong-answer",
     "what-fades",
     "new-model",
     "filter",

@@ -15,6 +15,7 @@ FACES = (
     *(
         "access",
         "alive",
+        "blame",
         "capture",
         "cases",
         "catalog",

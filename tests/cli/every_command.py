@@ -138,6 +138,8 @@ def commands_on_a_store(store: Path, folder: Path) -> Iterable[Sequence[object]]
         ["alive", "--json"],
         ["access"],
         ["access", "--leaks", "--json"],
+        ["blame", "the gateway uses port 8080"],
+        ["blame", "the gateway uses port 8080", "--json"],
         ["blast", first],
         ["blast", first, "--json"],
         ["capture", no_file, "--dry-run"],

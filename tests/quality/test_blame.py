@@ -52,7 +52,10 @@ def test_the_guilty_memory_of_a_turn_comes_first_and_no_other_is_accused(
         for case in cases:
             found = find_cause(engine, case["text"], engine.environ, given)
             if found.turn is not None:
-                found_turns += (found.turn.file.id, found.turn.replayed.turn.n) == (case["session"], case["turn"])
+                found_turns += (found.turn.file.id, found.turn.replayed.turn.n) == (
+                    case["session"],
+                    case["turn"],
+                )
             if case["truth"]["guilty"]:
                 guilty += 1
                 first += found.verdict == "memory" and found.suspects[0].id in case["truth"]["guilty"]

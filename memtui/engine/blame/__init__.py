@@ -11,22 +11,32 @@ from typing import TYPE_CHECKING
 from memtui.engine.core.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from memtui.engine.blame.cause import Blame, Suspect, find_cause
-    from memtui.engine.blame.evidence import NAMES, Candidate, Evidence, Grounds, weigh
+    from memtui.engine.blame.cause import Blame, SuspectedCause, find_cause
+    from memtui.engine.blame.evidence import NAMES, BlameEvidence, Grounds, PossibleCause, weigh
     from memtui.engine.blame.judge import ACCUSED
 
-__all__ = ["ACCUSED", "NAMES", "Blame", "Candidate", "Evidence", "Grounds", "Suspect", "find_cause", "weigh"]
+__all__ = [
+    "ACCUSED",
+    "NAMES",
+    "Blame",
+    "BlameEvidence",
+    "Grounds",
+    "PossibleCause",
+    "SuspectedCause",
+    "find_cause",
+    "weigh",
+]
 
 __getattr__ = lazy_names(
     __name__,
     {
         "ACCUSED": "memtui.engine.blame.judge",
         "Blame": "memtui.engine.blame.cause",
-        "Candidate": "memtui.engine.blame.evidence",
-        "Evidence": "memtui.engine.blame.evidence",
+        "PossibleCause": "memtui.engine.blame.evidence",
+        "BlameEvidence": "memtui.engine.blame.evidence",
         "Grounds": "memtui.engine.blame.evidence",
         "NAMES": "memtui.engine.blame.evidence",
-        "Suspect": "memtui.engine.blame.cause",
+        "SuspectedCause": "memtui.engine.blame.cause",
         "find_cause": "memtui.engine.blame.cause",
         "weigh": "memtui.engine.blame.evidence",
     },

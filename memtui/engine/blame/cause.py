@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from memtui.engine.blame.evidence import Candidate, Grounds, weigh
+from memtui.engine.blame.evidence import Grounds, PossibleCause, weigh
 from memtui.engine.blame.judge import ACCUSED, Asked, rule
 from memtui.engine.blame.missing import Missing, find_missing
 from memtui.engine.blame.reasons import reason
-from memtui.engine.blame.rows import Row, embedded, likely, rarity_of, read_rows, with_cosines
+from memtui.engine.blame.rows import StoredText, embedded, likely, rarity_of, read_rows, with_cosines
 from memtui.engine.blame.turn import TurnEvidence, evidence_of_turn, find_turn
 from memtui.engine.core.errors import MemtuiError, UsageError
 from memtui.engine.core.secrets import mask
@@ -38,7 +38,7 @@ _NOTHING_HERE = "the store holds no memory"
 
 
 @dataclass(frozen=True, slots=True)
-class Suspect:
+class SuspectedCause:
     """A memory that may have caused the sentence."""
 
     id: str
@@ -78,7 +78,7 @@ class Blame:
 
     sentence: str
     verdict: Verdict
-    suspects: tuple[Suspect, ...]
+    suspects: tuple[SuspectedCause, ...]
     """The likeliest first."""
     turn: TurnEvidence | None = None
     """None where the whole store was asked."""
@@ -88,7 +88,7 @@ class Blame:
     """What limits the answer, each a sentence without its full stop."""
 
     @property
-    def accused(self) -> tuple[Suspect, ...]:
+    def accused(self) -> tuple[SuspectedCause, ...]:
         """The suspects that are accused."""
         return tuple(each for each in self.suspects if each.confidence >= ACCUSED)
 
@@ -186,10 +186,10 @@ def _of_turn(engine: Engine, sentence: str, turn: TurnEvidence, cancel: CancelTo
 
 
 def _given(
-    turn: TurnEvidence, rows: Mapping[str, Row]
-) -> tuple[list[Candidate], dict[str, str], set[str], list[str]]:
+    turn: TurnEvidence, rows: Mapping[str, StoredText]
+) -> tuple[list[PossibleCause], dict[str, str], set[str], list[str]]:
     """(the memories that the turn got, what became of each, those that a tool brought, what is not known)."""
-    out: dict[str, Candidate] = {}
+    out: dict[str, PossibleCause] = {}
     states: dict[str, str] = {}
     notes: list[str] = []
     lost = 0
@@ -201,13 +201,13 @@ def _given(
         )
         lost += not named
         for each in named:
-            out.setdefault(each, Candidate(each, memory.text, _day(rows.get(each))))
+            out.setdefault(each, PossibleCause(each, memory.text, _day(rows.get(each))))
             states.setdefault(each, memory.state)
     recalled: set[str] = set()
     for tool in turn.replayed.turn.tools:
         for each in tool.gave:
             if each not in out and each in rows:
-                out[each] = Candidate(each, rows[each].text, _day(rows[each]))
+                out[each] = PossibleCause(each, rows[each].text, _day(rows[each]))
                 recalled.add(each)
             elif each not in out:
                 lost += 1
@@ -216,7 +216,7 @@ def _given(
     return list(out.values()), states, recalled, notes
 
 
-def _day(row: Row | None) -> str:
+def _day(row: StoredText | None) -> str:
     from datetime import UTC, datetime
 
     if row is None or not row.timestamp_ms:
@@ -227,10 +227,10 @@ def _day(row: Row | None) -> str:
         return ""
 
 
-def _suspects(asked: Asked, grounds: Sequence[Grounds]) -> list[Suspect]:
+def _suspects(asked: Asked, grounds: Sequence[Grounds]) -> list[SuspectedCause]:
     judged = rule(asked)
     made = [
-        Suspect(
+        SuspectedCause(
             each.candidate.id,
             judged.confidence(each.evidence),
             each.shares,
@@ -245,7 +245,11 @@ def _suspects(asked: Asked, grounds: Sequence[Grounds]) -> list[Suspect]:
 
 
 def _instead(
-    engine: Engine, turn: TurnEvidence, accused: Sequence[Suspect], got: set[str], cancel: CancelToken | None
+    engine: Engine,
+    turn: TurnEvidence,
+    accused: Sequence[SuspectedCause],
+    got: set[str],
+    cancel: CancelToken | None,
 ) -> tuple[tuple[Instead, ...], str]:
     """What the turn's recall would have brought without the accused, and why that is not known."""
     from memtui.engine import explain

@@ -7,17 +7,17 @@ counts more than what all have. What a tool of the turn returned is explained wi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from math import log
 
 from memtui.engine.blame.statement import (
-    Statement,
+    TakenApart,
     best_likeness,
     is_weighty,
     signs_of,
     statement_of,
 )
-from memtui.engine.blame.values import Value, conflict, likeness
+from memtui.engine.blame.values import conflict, likeness
 
 ASKED_WORD, ASKED_VALUE = 0.3, 0.1
 """What a word or a value of the sentence counts that the question has already."""
@@ -33,7 +33,7 @@ SAYS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class PossibleCause:
     """A memory that may have caused a sentence."""
 
     id: str
@@ -47,7 +47,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class BlameEvidence:
     """The grounds for and against one memory; `weights.toml` says what each counts."""
 
     values: float = 0.0
@@ -86,25 +86,24 @@ class Evidence:
         return [getattr(self, each.name) for each in fields(self)]
 
 
-NAMES = tuple(each.name for each in fields(Evidence))
+NAMES = tuple(each.name for each in fields(BlameEvidence))
 
 
 @dataclass(frozen=True, slots=True)
 class Grounds:
     """A candidate, its evidence, and what of the sentence it says."""
 
-    candidate: Candidate
-    evidence: Evidence
+    candidate: PossibleCause
+    evidence: BlameEvidence
     shares: tuple[str, ...] = ()
     """Values and words of the sentence, as it has them, that the memory says; values first."""
     values: tuple[str, ...] = ()
     """Those that are values."""
-    kinds: frozenset[str] = field(default_factory=frozenset)
 
 
 def weigh(
     sentence: str,
-    candidates: Sequence[Candidate],
+    candidates: Sequence[PossibleCause],
     *,
     question: str = "",
     told: Sequence[str] = (),
@@ -135,7 +134,8 @@ def weigh(
     total_words = sum(words.values())
     out = []
     for at, (candidate, own) in enumerate(zip(candidates, stated, strict=True)):
-        evidence, shares, value_shares, kinds = Evidence(), [], [], set()
+        shares: list[str] = []
+        value_shares: list[str] = []
         sum_values = part_values = unsaid = against = foreign = 0.0
         for number, value in enumerate(said.values.values):
             got = says[at][number]
@@ -145,7 +145,6 @@ def weigh(
                 part_values += counted[value] * got
                 shares.append(value.shown)
                 value_shares.append(value.shown)
-                kinds.add(value.kind)
             else:
                 part_values += counted[value] * got
                 if brought[value] < SAYS:
@@ -166,7 +165,7 @@ def weigh(
             if has[at][word] < SAYS and any(best_likeness(word, each.words) >= SAYS for each in others):
                 foreign += weight
         opposed, denied = _polarity(said, asked, own)
-        evidence = Evidence(
+        evidence = BlameEvidence(
             values=min(1.5, sum_values),
             values_share=part_values / all_values if all_values else 0.0,
             unsaid=unsaid / all_values if all_values else 0.0,
@@ -183,18 +182,12 @@ def weigh(
             new=sum(words[word] for word in nobody) / total_words if total_words else 0.0,
         )
         out.append(
-            Grounds(
-                candidate,
-                evidence,
-                tuple(dict.fromkeys(shares)),
-                tuple(dict.fromkeys(value_shares)),
-                frozenset(kinds),
-            )
+            Grounds(candidate, evidence, tuple(dict.fromkeys(shares)), tuple(dict.fromkeys(value_shares)))
         )
     return _with_leads(out)
 
 
-def rough(evidence: Evidence) -> float:
+def rough(evidence: BlameEvidence) -> float:
     """A first order of the candidates: what they are compared by before anything is weighed."""
     return (
         1.2 * evidence.values
@@ -219,7 +212,7 @@ def _with_leads(found: list[Grounds]) -> list[Grounds]:
     return out
 
 
-def _with_day(candidate: Candidate) -> Statement:
+def _with_day(candidate: PossibleCause) -> TakenApart:
     """The memory with the day before it, whose month an answer may name."""
     if not candidate.day:
         return statement_of(candidate.text)
@@ -227,7 +220,7 @@ def _with_day(candidate: Candidate) -> Statement:
 
 
 def _weights_of_words(
-    said: Statement, asked: Statement, stated: Sequence[Statement], rarity: dict[str, float]
+    said: TakenApart, asked: TakenApart, stated: Sequence[TakenApart], rarity: dict[str, float]
 ) -> dict[str, float]:
     """What each word of the sentence counts."""
     count = len(stated)
@@ -242,7 +235,7 @@ def _weights_of_words(
     return out
 
 
-def _told_words(said: Statement, has: dict[str, float], words: dict[str, float]) -> list[str]:
+def _told_words(said: TakenApart, has: dict[str, float], words: dict[str, float]) -> list[str]:
     """Words of the sentence that a memory has, the weightiest first; of Chinese no letter twice."""
     found = [word for word in said.words if has[word] >= SAYS]
     pairs = [word for word in found if len(word) > 1]
@@ -250,7 +243,7 @@ def _told_words(said: Statement, has: dict[str, float], words: dict[str, float])
     return sorted(found, key=lambda word: -words[word])[:6]
 
 
-def _own_share(own: Statement, said: Statement, asked: Statement) -> float:
+def _own_share(own: TakenApart, said: TakenApart, asked: TakenApart) -> float:
     weights = {
         word: is_weighty(word) * (ASKED_WORD if best_likeness(word, asked.words) >= SAYS else 1.0)
         for word in own.words
@@ -263,7 +256,7 @@ def _own_share(own: Statement, said: Statement, asked: Statement) -> float:
     )
 
 
-def _topic(asked: Statement, own: Statement) -> float:
+def _topic(asked: TakenApart, own: TakenApart) -> float:
     weights = {word: is_weighty(word) for word in asked.words}
     total = sum(weights.values())
     return (
@@ -273,7 +266,7 @@ def _topic(asked: Statement, own: Statement) -> float:
     )
 
 
-def _polarity(said: Statement, asked: Statement, own: Statement) -> tuple[float, float]:
+def _polarity(said: TakenApart, asked: TakenApart, own: TakenApart) -> tuple[float, float]:
     """(how much the sentence denies what the memory says or the other way round, how much both deny).
 
     Each word counts by the clause that it stands in on either side; what one side forbids and the other allows counts
@@ -299,7 +292,7 @@ def _polarity(said: Statement, asked: Statement, own: Statement) -> tuple[float,
     return (1.0 if contrary else opposed / total), denied / total
 
 
-def _agreement(said: Statement, own: Statement, word: str) -> float:
+def _agreement(said: TakenApart, own: TakenApart, word: str) -> float:
     """What a word counts that both have: little where one side denies what it is said of and the other does not."""
     here, there = signs_of(said, word), signs_of(own, word)
     if not here or not there or not {sign < 0 for sign in here}.isdisjoint({sign < 0 for sign in there}):
@@ -309,7 +302,7 @@ def _agreement(said: Statement, own: Statement, word: str) -> float:
     return DOUBTFUL
 
 
-def _contrast(said: Statement, own: Statement) -> float:
+def _contrast(said: TakenApart, own: TakenApart) -> float:
     """1 where a word stands in the memory under the other sign alone, and other clauses there have this one."""
     signs = {clause.sign < 0 for clause in own.clauses}
     if len(signs) < 2:
@@ -323,7 +316,7 @@ def _contrast(said: Statement, own: Statement) -> float:
     return 0.0
 
 
-def _mixed(said: Statement, own: Statement) -> float:
+def _mixed(said: TakenApart, own: TakenApart) -> float:
     """1 where the memory says a value of the sentence in one clause, and in that of its words another of the kind."""
     if len(own.clauses) < 2:
         return 0.0
@@ -340,7 +333,7 @@ def _mixed(said: Statement, own: Statement) -> float:
     return 0.0
 
 
-def _middle(candidates: Sequence[Candidate]) -> tuple[float, float]:
+def _middle(candidates: Sequence[PossibleCause]) -> tuple[float, float]:
     told = [each.cosine for each in candidates if each.cosine is not None]
     asked = [each.asked for each in candidates if each.asked is not None]
     return (sum(told) / len(told) if told else 0.0, sum(asked) / len(asked) if asked else 0.0)
@@ -348,8 +341,3 @@ def _middle(candidates: Sequence[Candidate]) -> tuple[float, float]:
 
 def _lead_of(cosine: float | None, middle: float) -> float:
     return 0.0 if cosine is None else max(-0.5, min(0.6, cosine - middle))
-
-
-def value_kinds(values: Sequence[Value]) -> frozenset[str]:
-    """The kinds of some values."""
-    return frozenset(value.kind for value in values)

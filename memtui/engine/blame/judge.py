@@ -14,7 +14,7 @@ from math import exp
 from pathlib import Path
 from typing import Literal
 
-from memtui.engine.blame.evidence import NAMES, Evidence
+from memtui.engine.blame.evidence import NAMES, BlameEvidence
 
 WEIGHTS = Path(__file__).with_name("weights.toml")
 
@@ -25,20 +25,20 @@ Asked = Literal["turn", "store"]
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class CauseRule:
     """One logistic rule: 1 / (1 + e^-(bias + weight * evidence + ...))."""
 
     bias: float
     weights: Mapping[str, float]
 
-    def confidence(self, evidence: Evidence) -> float:
+    def confidence(self, evidence: BlameEvidence) -> float:
         """The probability that a memory with this evidence caused the sentence, 0 to 1."""
         exponent = self.bias + sum(self.weights[name] * getattr(evidence, name) for name in NAMES)
         return 1 / (1 + exp(-max(-60.0, min(60.0, exponent))))
 
 
 @cache
-def rule(asked: Asked) -> Rule:
+def rule(asked: Asked) -> CauseRule:
     """The rule for the memories of a turn, or for a whole store."""
     told = tomllib.loads(WEIGHTS.read_text(encoding="utf-8"))[asked]
-    return Rule(float(told["bias"]), {name: float(told[name]) for name in NAMES})
+    return CauseRule(float(told["bias"]), {name: float(told[name]) for name in NAMES})

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.blame.rows import likely, read_rows
-from memtui.engine.blame.statement import Statement, best_likeness, is_weighty, statement_of
+from memtui.engine.blame.statement import TakenApart, best_likeness, is_weighty, statement_of
 from memtui.engine.blame.values import likeness
 
 if TYPE_CHECKING:
-    from memtui.engine.blame.rows import Row
+    from memtui.engine.blame.rows import StoredText
     from memtui.engine.engine import Engine
 
 
@@ -41,7 +41,7 @@ def find_missing(
     sentence: str,
     question: str,
     accused: Sequence[Any],
-    rows: Sequence[Row],
+    rows: Sequence[StoredText],
     *,
     got: Collection[str],
     scopes: Sequence[str] | None,
@@ -74,13 +74,13 @@ def find_missing(
     return sorted(found, key=lambda each: -each.nearness)[:MOST]
 
 
-def grounds_same(said: Statement, own: Statement, shares: Sequence[str]) -> bool:
+def grounds_same(said: TakenApart, own: TakenApart, shares: Sequence[str]) -> bool:
     """Whether a memory says the values on which the accusation rests."""
     values = [value for value in said.values.values if value.shown in shares]
     return bool(values) and all(likeness(value, own.values) >= 0.9 for value in values)
 
 
-def _overlap(one: Statement, two: Statement) -> float:
+def _overlap(one: TakenApart, two: TakenApart) -> float:
     """Share of the words of the shorter of two texts that the other has, 0 to 1."""
     short, long = sorted((one, two), key=lambda each: len(each.words))
     weights = {word: is_weighty(word) for word in short.words}
@@ -92,7 +92,7 @@ def _overlap(one: Statement, two: Statement) -> float:
     )
 
 
-def _vectors(engine: Engine, rows: Sequence[Row], first: str) -> dict[str, float]:
+def _vectors(engine: Engine, rows: Sequence[StoredText], first: str) -> dict[str, float]:
     """The cosine of each memory's stored vector to that of the accused one, 0 to 1."""
     column = engine.store.dialect.columns.vector
     if not column:

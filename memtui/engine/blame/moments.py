@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from memtui.engine.blame.lexicon import lexicon
 from memtui.engine.blame.numbers import CHINESE_NUMERALS, number_in
-from memtui.engine.blame.values import Value
+from memtui.engine.blame.values import StatedValue
 
 _CLOCK = re.compile(
     r"(?<![\d.,])(?P<h>[01]?\d|2[0-4])(?:[:h](?P<m>[0-5]\d)(?!\d)|(?P<dot>\.[0-5]\d)(?= ?uhr))?"
@@ -64,7 +64,7 @@ _MONTH_DAY = re.compile(
 _AS_WORDS = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 
 
-def dates_in(text: str, low: str) -> Iterator[Value]:
+def dates_in(text: str, low: str) -> Iterator[StatedValue]:
     months = lexicon().months
     for pattern in (_DATE_ISO, _DATE_DOTTED, _DATE_ZH, _DAY_MONTH, _MONTH_DAY):
         for match in pattern.finditer(low):
@@ -85,10 +85,10 @@ def dates_in(text: str, low: str) -> Iterator[Value]:
             year += 2000 if 0 < year < 100 else 0
             if not 1 <= month <= 12 or day > 31:
                 continue
-            yield Value("date", match[0].strip(), match.start(), match.end(), date=(year, month, day))
+            yield StatedValue("date", match[0].strip(), match.start(), match.end(), date=(year, month, day))
 
 
-def clocks_in(text: str, low: str) -> Iterator[Value]:
+def clocks_in(text: str, low: str) -> Iterator[StatedValue]:
     for match in _CLOCK.finditer(low):
         minutes = match["m"] or match["m2"] or (match["dot"] or "")[1:]
         if not minutes and not match["half"]:
@@ -104,7 +104,7 @@ def clocks_in(text: str, low: str) -> Iterator[Value]:
             hour, loose, end = _with_half(low, end, hour, bool(minutes) and len(match["h"]) == 2)
         elif hour <= 12 and not minutes:
             hour, loose, end = _with_half(low, end, hour, False)
-        yield Value(
+        yield StatedValue(
             "clock",
             text[match.start() : end].strip(),
             match.start(),
@@ -126,7 +126,7 @@ def clocks_in(text: str, low: str) -> Iterator[Value]:
             hour += 12
         if match["half"] is None and not told and hour <= 2:  # 一点 is "a little", too
             continue
-        yield Value(
+        yield StatedValue(
             "clock",
             match[0],
             match.start(),
@@ -147,7 +147,7 @@ _SPOKEN = re.compile(
 )
 
 
-def _spoken_clocks(text: str, low: str) -> Iterator[Value]:
+def _spoken_clocks(text: str, low: str) -> Iterator[StatedValue]:
     numbers = lexicon().numbers
     for match in _SPOKEN.finditer(low):
         word = next(match[name] for name in ("h1", "h2", "h3", "h4") if match[name])
@@ -165,7 +165,7 @@ def _spoken_clocks(text: str, low: str) -> Iterator[Value]:
                 continue
             at += minutes if match["side3"] == "past" else -minutes
         got, loose, end = _with_half(low, match.end(), int(at // 60), False)
-        yield Value(
+        yield StatedValue(
             "clock", text[match.start() : end], match.start(), end, amount=got * 60.0 + at % 60, loose=loose
         )
 
@@ -180,7 +180,7 @@ def _with_half(low: str, end: int, hour: int, sure: bool) -> tuple[int, bool, in
     return hour, not sure and hour <= 12, end
 
 
-def weekdays_in(text: str, low: str) -> Iterator[Value]:
+def weekdays_in(text: str, low: str) -> Iterator[StatedValue]:
     days = lexicon().weekdays
     for match in _AS_WORDS.finditer(low):
         word = match[0].removesuffix("'s")
@@ -190,10 +190,10 @@ def weekdays_in(text: str, low: str) -> Iterator[Value]:
                 (number for name, number in days.items() if len(name) > 5 and word.startswith(name)), None
             )
         if day is not None and not (len(word) <= 3 and not text[match.start()].isupper()):
-            yield Value(
+            yield StatedValue(
                 "weekday", text[match.start() : match.end()], match.start(), match.end(), date=(0, 0, day + 1)
             )
     for name, day in days.items():
         if not name.isascii():
             for match in re.finditer(re.escape(name), low):
-                yield Value("weekday", name, match.start(), match.end(), date=(0, 0, day + 1))
+                yield StatedValue("weekday", name, match.start(), match.end(), date=(0, 0, day + 1))

@@ -11,7 +11,7 @@ from functools import lru_cache
 from memtui.engine.blame.lexicon import folded, lexicon
 from memtui.engine.blame.moments import clocks_in, dates_in, weekdays_in
 from memtui.engine.blame.numbers import NUMBER, read_number, with_words_behind
-from memtui.engine.blame.values import Value, Values, squeezed
+from memtui.engine.blame.values import StatedValue, Values, squeezed
 
 LEAST_DIGITS = 5
 """Digits of a number in groups from which it is an identifier: a shorter one may be an amount."""
@@ -35,9 +35,9 @@ def values_of(text: str) -> Values:
     """Return the values that `text` states, in their order."""
     low = folded(text)
     taken: list[tuple[int, int]] = []
-    found: list[Value] = []
+    found: list[StatedValue] = []
 
-    def add(values: Iterable[Value]) -> None:
+    def add(values: Iterable[StatedValue]) -> None:
         for value in values:
             if not any(value.start < end and start < value.end for start, end in taken):
                 taken.append((value.start, value.end))
@@ -54,7 +54,7 @@ def values_of(text: str) -> Values:
     return Values(text, tuple(found), squeezed(text))
 
 
-def _identifiers(free: str) -> Iterator[Value]:
+def _identifiers(free: str) -> Iterator[StatedValue]:
     units = lexicon().units
     for pattern in (_SPACED, _IDENTIFIER):
         for match in pattern.finditer(free):
@@ -81,7 +81,7 @@ def _identifiers(free: str) -> Iterator[Value]:
                 continue
             if re.fullmatch(r"(?:19|20)\d\d(?:[-/.]\d+)*", shown) and digits < 7:
                 continue
-            yield Value("identifier", shown, match.start(), match.end(), key=key)
+            yield StatedValue("identifier", shown, match.start(), match.end(), key=key)
 
 
 _EVERY_OTHER = re.compile(
@@ -90,12 +90,12 @@ _EVERY_OTHER = re.compile(
 """Every other day: the same as every two days."""
 
 
-def _amounts(text: str, free: str) -> Iterator[Value]:
+def _amounts(text: str, free: str) -> Iterator[StatedValue]:
     for other in _EVERY_OTHER.finditer(free):
         unit, dimension, factor, stop = _unit_behind(free, other.end())
         if dimension == "time":
             start = other.start()
-            yield Value("amount", text[start:stop], start, stop, 2 * factor, None, dimension, unit)
+            yield StatedValue("amount", text[start:stop], start, stop, 2 * factor, None, dimension, unit)
             free = _blanked(free, [(start, stop)])
     at = 0
     while (match := NUMBER.search(free, at)) is not None:
@@ -119,7 +119,7 @@ def _amounts(text: str, free: str) -> Iterator[Value]:
         at = max(at, end)
         if dimension == "temperature" and unit == "°f":
             amount, second = (amount - 32) / 1.8, None
-        yield Value(
+        yield StatedValue(
             "amount",
             text[match.start() : stop].strip(),
             match.start(),
@@ -185,7 +185,7 @@ def _blanked(text: str, taken: Sequence[tuple[int, int]]) -> str:
 _TO = re.compile(r" ?(?:-|–|to|bis|à|a|and|und|et|y|到|至|~|〜) ?")
 
 
-def _ranges(text: str, found: Sequence[Value]) -> list[Value]:
+def _ranges(text: str, found: Sequence[StatedValue]) -> list[StatedValue]:
     """The values, where a bare number that begins a range has the unit behind it: 2 to 8 degrees."""
     units = lexicon().units
     behind = {value.start: value for value in found if value.kind == "amount" and value.dimension}
@@ -206,7 +206,7 @@ def _ranges(text: str, found: Sequence[Value]) -> list[Value]:
     return out
 
 
-def _summed(found: Sequence[Value]) -> list[Value]:
+def _summed(found: Sequence[StatedValue]) -> list[StatedValue]:
     """Durations that are told in two units as one: 3 hours 20 minutes."""
     times = sorted(
         (value for value in found if value.kind == "amount" and value.dimension == "time"),
@@ -217,6 +217,8 @@ def _summed(found: Sequence[Value]) -> list[Value]:
         if 0 <= two.start - one.end <= 5 and two.amount < one.amount and one.unit != two.unit:
             shown = one.shown + " " + two.shown
             out.append(
-                Value("amount", shown, one.start, two.end, one.amount + two.amount, None, "time", two.unit)
+                StatedValue(
+                    "amount", shown, one.start, two.end, one.amount + two.amount, None, "time", two.unit
+                )
             )
     return out

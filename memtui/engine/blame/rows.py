@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from math import isfinite, log
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine.blame.evidence import Candidate
+from memtui.engine.blame.evidence import PossibleCause
 from memtui.engine.blame.lexicon import folded
 from memtui.engine.blame.statement import statement_of
 from memtui.engine.blame.values import squeezed
@@ -32,7 +32,7 @@ _FEW_ROWS = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class StoredText:
     """A memory of the store: what is compared."""
 
     id: str
@@ -42,10 +42,10 @@ class Row:
     near: tuple[float | None, ...] = ()
     """The cosine of its vector to each text that was embedded."""
 
-    def as_candidate(self) -> Candidate:
+    def as_candidate(self) -> PossibleCause:
         """What is weighed of it."""
         told = (*self.near, None, None)
-        return Candidate(self.id, self.text, "", told[0], told[1])
+        return PossibleCause(self.id, self.text, "", told[0], told[1])
 
 
 def embedded(engine: Engine, texts: Sequence[str]) -> list[Vector]:
@@ -70,7 +70,7 @@ def read_rows(
     vectors: Sequence[Vector] = (),
     ids: Iterable[str] | None = None,
     cancel: CancelToken | None = None,
-) -> list[Row]:
+) -> list[StoredText]:
     """Every memory of the store (or those with `ids`), with the cosines of its vector to `vectors`."""
     from memtui.engine.metadata.read import coerce_timestamp
     from memtui.engine.store import sql
@@ -84,7 +84,7 @@ def read_rows(
     vector = columns.vector if vectors else None
     names = list(dict.fromkeys((columns.id, text, *beside, *((vector,) if vector else ()))))
     where = None if ids is None else sql.is_in(columns.id, list(ids))
-    out: list[Row] = []
+    out: list[StoredText] = []
     for batch in store.pin().scan(names, where=where, batch_size=2048):
         if cancel is not None:
             cancel.check()
@@ -104,11 +104,13 @@ def read_rows(
             strict=True,
         ):
             time_ms = coerce_timestamp(stamp) or coerce_timestamp(made)
-            out.append(Row(str(row_id), said if isinstance(said, str) else "", scope, time_ms, cosines))
+            out.append(
+                StoredText(str(row_id), said if isinstance(said, str) else "", scope, time_ms, cosines)
+            )
     return out
 
 
-def rarity_of(sentence: str, rows: Sequence[Row]) -> dict[str, float]:
+def rarity_of(sentence: str, rows: Sequence[StoredText]) -> dict[str, float]:
     """How rare each word of a sentence is among some memories, 0 to 1; empty for a small store."""
     if len(rows) < _FEW_ROWS:
         return {}
@@ -122,7 +124,7 @@ def rarity_of(sentence: str, rows: Sequence[Row]) -> dict[str, float]:
     return out
 
 
-def likely(sentence: str, rows: Sequence[Row], most: int = WEIGHED) -> list[Row]:
+def likely(sentence: str, rows: Sequence[StoredText], most: int = WEIGHED) -> list[StoredText]:
     """Of many memories those that share words, digits or meaning with a sentence, the likeliest first."""
     if len(rows) <= most:
         return list(rows)
@@ -133,7 +135,7 @@ def likely(sentence: str, rows: Sequence[Row], most: int = WEIGHED) -> list[Row]
     keys = [key for key in keys if any(letter.isdigit() for letter in key) and len(key) >= 2]
     total = sum(stems.values()) or 1.0
 
-    def score(row: Row) -> float:
+    def score(row: StoredText) -> float:
         low = folded(row.text)
         found = sum(weight for stem, weight in stems.items() if stem in low) / total
         if keys:
@@ -145,8 +147,8 @@ def likely(sentence: str, rows: Sequence[Row], most: int = WEIGHED) -> list[Row]
 
 
 def with_cosines(
-    candidates: Sequence[Candidate], near: Mapping[str, tuple[float | None, ...]]
-) -> list[Candidate]:
+    candidates: Sequence[PossibleCause], near: Mapping[str, tuple[float | None, ...]]
+) -> list[PossibleCause]:
     """The candidates with the cosines that are known of their vectors: to the sentence, to the question."""
     out = []
     for candidate in candidates:

@@ -50,7 +50,7 @@ class Clause:
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class TakenApart:
     """What a text states."""
 
     text: str
@@ -68,7 +68,7 @@ class Statement:
 
 
 @lru_cache(maxsize=4096)
-def statement_of(text: str) -> Statement:
+def statement_of(text: str) -> TakenApart:
     """Take a text apart; compatibility forms (full-width digits) are read as plain ones."""
     text = unicodedata.normalize("NFKC", text)
     values = values_of(text)
@@ -80,7 +80,7 @@ def statement_of(text: str) -> Statement:
         for word, as_written in _words(token, text[start:end]):
             shown.setdefault(word, as_written)
     clauses = tuple(_clause(part) for part in _CLAUSE.split(text) if part.strip())
-    return Statement(text, values, tuple(shown), shown, clauses)
+    return TakenApart(text, values, tuple(shown), shown, clauses)
 
 
 @lru_cache(maxsize=200_000)
@@ -116,7 +116,7 @@ def best_likeness(word: str, others: Collection[str]) -> float:
     return max((likeness_of_words(word, other) for other in others), default=0.0)
 
 
-def signs_of(statement: Statement, word: str) -> frozenset[int]:
+def signs_of(statement: TakenApart, word: str) -> frozenset[int]:
     """The signs of the clauses that have a word, in some form; empty where none has it."""
     return frozenset(
         clause.sign for clause in statement.clauses if best_likeness(word, clause.words) >= SAME_WORD

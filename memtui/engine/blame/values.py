@@ -35,7 +35,7 @@ SAME_FAMILY = 0.6
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class StatedValue:
     """One value of a text, where it stands there (`start` to `end`), and what it is."""
 
     kind: Kind
@@ -62,11 +62,11 @@ class Values:
     """All values of one text."""
 
     text: str
-    values: tuple[Value, ...]
+    values: tuple[StatedValue, ...]
     squeezed: str = field(repr=False, default="")
     """The text's letters and digits alone: an identifier is found in it however it is spaced."""
 
-    def of(self, kind: Kind) -> list[Value]:
+    def of(self, kind: Kind) -> list[StatedValue]:
         """Those of one kind, in their order."""
         return [value for value in self.values if value.kind == kind]
 
@@ -76,7 +76,7 @@ def squeezed(text: str) -> str:
     return "".join(letter for letter in folded(text) if letter.isalnum())
 
 
-def likeness(said: Value, stated: Values) -> float:
+def likeness(said: StatedValue, stated: Values) -> float:
     """How well a text states the value that another one said: 0 not at all, 1 the same value."""
     if said.kind == "identifier":
         if len(said.key) >= 4 and said.key in stated.squeezed:
@@ -91,7 +91,7 @@ def likeness(said: Value, stated: Values) -> float:
     return best
 
 
-def conflict(said: Value, stated: Values) -> float:
+def conflict(said: StatedValue, stated: Values) -> float:
     """How clearly a text states another value in the place of the one that was said, 0 to 1."""
     if likeness(said, stated) >= 0.5:
         return 0.0
@@ -109,7 +109,7 @@ def conflict(said: Value, stated: Values) -> float:
     return 1.0 if stated.of(said.kind) else 0.0
 
 
-def _alike(said: Value, stated: Value) -> float:
+def _alike(said: StatedValue, stated: StatedValue) -> float:
     if said.kind == stated.kind == "weekday":
         return float(said.date == stated.date)
     if said.kind == stated.kind == "clock":
@@ -155,18 +155,18 @@ def _alike(said: Value, stated: Value) -> float:
     return best
 
 
-def _readings(value: Value) -> tuple[float, ...]:
+def _readings(value: StatedValue) -> tuple[float, ...]:
     return (value.amount,) if value.other is None else (value.amount, value.other)
 
 
-def _bare(value: Value, amount: float) -> float:
+def _bare(value: StatedValue, amount: float) -> float:
     if not value.dimension:
         return amount
     factor = lexicon().units.get(value.unit, ("", 1.0))[1]
     return amount / factor
 
 
-def _as_product(said: Value, stated: Sequence[Value]) -> float:
+def _as_product(said: StatedValue, stated: Sequence[StatedValue]) -> float:
     """Whether a count times an amount makes it: two flasks of 500 ml are one litre."""
     if not said.dimension or len(stated) > 6:
         return 0.0

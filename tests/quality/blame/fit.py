@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from memtui.engine.blame import ACCUSED, NAMES, Candidate, Grounds, weigh
-from memtui.engine.blame.judge import WEIGHTS, Rule
-from memtui.engine.blame.rows import Row, rarity_of
+from memtui.engine.blame import ACCUSED, NAMES, Grounds, PossibleCause, weigh
+from memtui.engine.blame.judge import WEIGHTS, CauseRule
+from memtui.engine.blame.rows import StoredText, rarity_of
 from tests.quality.blame.planted import Family, families
 
 PENALTY = 0.3
@@ -66,14 +66,14 @@ def _vectors(texts: tuple[str, ...]) -> Floats:
 
 def of_turns(found: Sequence[Family]) -> Iterator[Weighed]:
     """Each turn's sentence against the memories of its turn."""
-    rows = [Row(m.id, m.text, None, m.time_ms) for family in found for m in family.memories.values()]
+    rows = [StoredText(m.id, m.text, None, m.time_ms) for family in found for m in family.memories.values()]
     for family in found:
         own = dict(zip(family.memories, _texts(family), strict=True))
         for turn in family.turns:
             said, asked = _vectors((turn.sentence, turn.question))
             given = [family.memories[key] for key in dict.fromkeys((*turn.injected, *turn.recalled))]
             candidates = [
-                Candidate(m.id, m.text, m.day, float(own[m.key] @ said), float(own[m.key] @ asked))
+                PossibleCause(m.id, m.text, m.day, float(own[m.key] @ said), float(own[m.key] @ asked))
                 for m in given
             ]
             grounds = weigh(
@@ -89,12 +89,14 @@ def of_turns(found: Sequence[Family]) -> Iterator[Weighed]:
 def of_store(found: Sequence[Family]) -> Iterator[Weighed]:
     """Each turn's sentence against the memories of all families, as without a session."""
     memories = [m for family in found for m in family.memories.values()]
-    rows = [Row(m.id, m.text, None, m.time_ms) for m in memories]
+    rows = [StoredText(m.id, m.text, None, m.time_ms) for m in memories]
     every = np.concatenate([_texts(family) for family in found])
     for family in found:
         for turn in family.turns:
             near = every @ _vectors((turn.sentence,))[0]
-            candidates = [Candidate(m.id, m.text, "", float(c)) for m, c in zip(memories, near, strict=True)]
+            candidates = [
+                PossibleCause(m.id, m.text, "", float(c)) for m, c in zip(memories, near, strict=True)
+            ]
             grounds = weigh(turn.sentence, candidates, rarity=rarity_of(turn.sentence, rows))
             yield Weighed(family.agent, turn.number, _ids(family, turn.guilty), tuple(grounds))
 
@@ -107,7 +109,7 @@ def _ids(family: Family, keys: Sequence[str]) -> frozenset[str]:
     return frozenset(family.memories[key].id for key in keys)
 
 
-def fit(weighed: Sequence[Weighed]) -> Rule:
+def fit(weighed: Sequence[Weighed]) -> CauseRule:
     """The rule that fits some sentences best."""
     rows = [
         (each.candidate.id in one.guilty, each.evidence.as_row()) for one in weighed for each in one.grounds
@@ -121,10 +123,10 @@ def fit(weighed: Sequence[Weighed]) -> Rule:
         slope = known.T @ (told - wanted) + penalty * weights
         curve = (known * (told * (1 - told))[:, None]).T @ known + np.diag(penalty)
         weights -= np.linalg.solve(curve, slope)
-    return Rule(float(weights[0]), dict(zip(NAMES, map(float, weights[1:]), strict=True)))
+    return CauseRule(float(weights[0]), dict(zip(NAMES, map(float, weights[1:]), strict=True)))
 
 
-def reached(weighed: Sequence[Weighed], judged: Rule) -> Reached:
+def reached(weighed: Sequence[Weighed], judged: CauseRule) -> Reached:
     """What a rule reaches on some sentences."""
     guilty = first = accused = innocent = none = 0
     for one in weighed:
