@@ -44,10 +44,20 @@ class Lexicon:
 
 def folded(text: str) -> str:
     """The text in lower case and without accents, each letter at its place: offsets stay those of `text`."""
-    return "".join(_folded_letter(letter) for letter in text)
+    return text.lower() if text.isascii() else text.translate(_FOLDING)
 
 
-@cache
+class _Folding(dict[int, str]):
+    """The folded letter of each code, worked out when it is first met."""
+
+    def __missing__(self, code: int) -> str:
+        self[code] = _folded_letter(chr(code))
+        return self[code]
+
+
+_FOLDING = _Folding()
+
+
 def _folded_letter(letter: str) -> str:
     if letter.isascii():
         return letter.lower()

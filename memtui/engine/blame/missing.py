@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine.blame.rows import likely, read_rows
+from memtui.engine.blame.rows import likely, rarity_of, read_rows
 from memtui.engine.blame.statement import TakenApart, best_likeness, is_weighty, statement_of
 from memtui.engine.blame.values import likeness
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from memtui.engine.engine import Engine
 
 
-ABOUT_THE_SAME = 0.62
+ABOUT_THE_SAME = 0.66
 """How near a newer memory must be to the accused one to be its successor."""
 
 LOOKED_AT = 80
 """Memories that are compared one by one: those that share most with the accused one and the question."""
 
-MOST = 3
+MOST = 2
 
 _REPLACED = 2.0
 """What it counts that the store itself names a memory as the successor."""
@@ -55,6 +55,7 @@ def find_missing(
     wrong = statement_of(first.text)
     asked = statement_of(question)
     said = statement_of(sentence)
+    rarity = rarity_of(f"{first.text} {question}", rows)
     mine = by_id.get(first.id)
     successor = next((each.superseded_by for each in engine.memories([first.id]).values()), None)
     vectors = _vectors(engine, rows, first.id)
@@ -67,7 +68,9 @@ def find_missing(
         own = statement_of(row.text)
         if grounds_same(said, own, first.grounds.values):
             continue
-        near = _overlap(wrong, own) + 0.5 * _overlap(asked, own) + 0.9 * vectors.get(row.id, 0.0)
+        near = (
+            _overlap(wrong, own, rarity) + 0.5 * _overlap(asked, own, rarity) + 0.9 * vectors.get(row.id, 0.0)
+        )
         near += _REPLACED if row.id == successor else 0.0
         if near >= ABOUT_THE_SAME:
             found.append(Missing(row.id, row.text, near))
@@ -75,21 +78,23 @@ def find_missing(
 
 
 def grounds_same(said: TakenApart, own: TakenApart, shares: Sequence[str]) -> bool:
-    """Whether a memory says the values on which the accusation rests."""
+    """Whether a memory says the values on which the accusation rests, and no others of their kinds."""
     values = [value for value in said.values.values if value.shown in shares]
-    return bool(values) and all(likeness(value, own.values) >= 0.9 for value in values)
-
-
-def _overlap(one: TakenApart, two: TakenApart) -> float:
-    """Share of the words of the shorter of two texts that the other has, 0 to 1."""
-    short, long = sorted((one, two), key=lambda each: len(each.words))
-    weights = {word: is_weighty(word) for word in short.words}
-    total = sum(weights.values())
+    kinds = {(value.kind, value.dimension) for value in values}
+    theirs = [value for value in own.values.values if (value.kind, value.dimension) in kinds]
     return (
-        sum(weight * best_likeness(word, long.words) for word, weight in weights.items()) / total
-        if total
-        else 0.0
+        bool(values)
+        and all(likeness(value, own.values) >= 0.9 for value in values)
+        and len(theirs) <= len(values)
     )
+
+
+def _overlap(one: TakenApart, two: TakenApart, rarity: Mapping[str, float]) -> float:
+    """Share of the words of a text that another has, rare ones counting more; of a short other one, of as many."""
+    weights = {word: is_weighty(word) * rarity.get(word, 1.0) for word in one.words}
+    total = min(sum(weights.values()), sum(is_weighty(word) for word in two.words))
+    shared = sum(weight * best_likeness(word, two.words) for word, weight in weights.items())
+    return min(1.0, shared / total) if total else 0.0
 
 
 def _vectors(engine: Engine, rows: Sequence[StoredText], first: str) -> dict[str, float]:

@@ -62,7 +62,7 @@ def _identifiers(free: str) -> Iterator[StatedValue]:
             key = squeezed(shown)
             digits = sum(letter.isdigit() for letter in key)
             letters = len(key) - digits
-            if pattern is _SPACED and digits < LEAST_DIGITS:
+            if pattern is _SPACED and digits < LEAST_DIGITS - bool(letters):
                 continue
             if (
                 digits

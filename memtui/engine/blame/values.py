@@ -6,6 +6,7 @@ WB 4471 902 K is WB4471902K.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
@@ -32,6 +33,9 @@ HALF_DAY = 720
 
 SAME_FAMILY = 0.6
 """Likeness of two different identifiers from which one is a slip of the other."""
+
+
+_NO_LETTER = re.compile(r"[\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +77,7 @@ class Values:
 
 def squeezed(text: str) -> str:
     """The letters and digits of a text alone, in lower case."""
-    return "".join(letter for letter in folded(text) if letter.isalnum())
+    return _NO_LETTER.sub("", folded(text))
 
 
 def likeness(said: StatedValue, stated: Values) -> float:
