@@ -132,6 +132,7 @@ def write_store(found: Sequence[Family], folder: Path) -> None:
     """Write one store with the memories of all families, vectors by the bundled model."""
     import lancedb
     import pyarrow as pa
+    from lancedb.index import FTS
 
     from memtui.engine.transfer import embedder_named
 
@@ -163,7 +164,7 @@ def write_store(found: Sequence[Family], folder: Path) -> None:
         for (family, memory), vector in zip(rows, vectors, strict=True)
     ]
     table = lancedb.connect(folder).create_table("memories", schema=schema)
-    table.create_fts_index("text", with_position=True)
+    table.create_index("text", config=FTS(with_position=True))
     table.add(pa.Table.from_pylist(made, schema=schema))
     table.optimize()
 
