@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -80,6 +81,14 @@ def clients_file(environ: Mapping[str, str] = os.environ) -> Path:
 def themes_dir(environ: Mapping[str, str] = os.environ) -> Path:
     """The user's own themes."""
     return config_dir(environ) / "themes"
+
+
+def own_command() -> str:
+    """The program itself, in full where it was started by a script of its own."""
+    if os.path.basename(sys.argv[0]) == "memtui":
+        return os.path.abspath(sys.argv[0]) if os.sep in sys.argv[0] else sys.argv[0]
+    beside = Path(sys.executable).parent / "memtui"
+    return str(beside) if beside.is_file() else "memtui"
 
 
 def _folder(kind: str, environ: Mapping[str, str]) -> Path:

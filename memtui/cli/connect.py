@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from memtui.cli.open_store import wall_clock
 from memtui.cli.output import print_json, print_table, print_text, warning
-from memtui.cli.server_options import add_server_arguments, own_command, served_at, server_words
+from memtui.cli.server_options import add_server_arguments, served_at, server_words
 from memtui.engine import MemtuiError, RefusedError, UsageError, counted
-from memtui.paths import state_dir
+from memtui.paths import own_command, state_dir
 
 if TYPE_CHECKING:
     from memtui.engine.hosts import CheckedHost, HostPlan, HostRecord

@@ -13,12 +13,12 @@ from memtui.cli.connect import preview_or_write, print_next
 from memtui.cli.open_store import open_for
 from memtui.cli.outermost import failure_of
 from memtui.cli.output import print_json, warning
-from memtui.cli.server_options import own_command, whole_path
+from memtui.cli.server_options import whole_path
 from memtui.client_register import register_for
 from memtui.engine import Engine, MemtuiError, UsageError, quoted
 from memtui.engine.capture import EVENTS
 from memtui.engine.discovery import read_config
-from memtui.paths import state_dir
+from memtui.paths import own_command, state_dir
 
 if TYPE_CHECKING:
     from memtui.engine.capture import Event

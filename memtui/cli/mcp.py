@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 from memtui.cli.open_store import open_for, wall_clock
 from memtui.cli.output import print_text
-from memtui.cli.server_options import add_server_arguments, own_command, served_at, server_words
+from memtui.cli.server_options import add_server_arguments, served_at, server_words
 from memtui.client_register import only_store, register_for
 from memtui.demo_store import DEMO
 from memtui.engine import Engine, MemtuiError, UsageError
 from memtui.engine.access import DEFAULT_AGENT
 from memtui.engine.cases import CaseBook
 from memtui.engine.discovery import read_config, table_columns
-from memtui.paths import cases_file, settings_file
+from memtui.paths import cases_file, own_command, settings_file
 
 if TYPE_CHECKING:
     from memtui.mcp.door import Door

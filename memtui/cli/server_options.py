@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import os
 import shlex
-import sys
 from pathlib import Path
 from typing import NamedTuple
 
@@ -77,14 +75,6 @@ class Served(NamedTuple):
     """Whether a client with the name given by --client exists."""
     started: str
     """The command that starts it."""
-
-
-def own_command() -> str:
-    """The program itself, in full where it was started by a script of its own."""
-    if os.path.basename(sys.argv[0]) == "memtui":
-        return os.path.abspath(sys.argv[0]) if os.sep in sys.argv[0] else sys.argv[0]
-    beside = Path(sys.executable).parent / "memtui"
-    return str(beside) if beside.is_file() else "memtui"
 
 
 def server_words(args: argparse.Namespace) -> list[str]:

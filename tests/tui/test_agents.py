@@ -20,13 +20,14 @@ from memtui.paths import clients_file
 from memtui.tui.paint.glyphs import UNICODE
 from memtui.tui.screens.agents import reading, view
 from memtui.tui.screens.agents import screen as agents_screen
+from memtui.tui.screens.agents.connecting import HostPreview
 from memtui.tui.screens.agents.screen import AgentsScreen
 from memtui.tui.screens.agents.state import AgentsState, PlannedRights, key_of
 from memtui.tui.screens.capture.screen import CaptureScreen
 from memtui.tui.screens.recall.screen import RecallScreen
 from memtui.tui.widgets.panel import Panel
 from memtui.tui.widgets.view_rows import Look
-from tests.conftest import NOW_MS, copied
+from tests.conftest import NOW_MS, copied, tree_hash
 from tests.engine.pro_store import row, write_store
 from tests.tui.driving import (
     EACH_SIZE,
@@ -379,3 +380,39 @@ def test_what_the_plugin_injected_by_itself_is_in_the_feed_and_ours_is_told_once
         assert PORT in str(row_of_it.lines[0])
         rows = view.call_rows(AgentsState(calls=(told,), call=key_of(told)), 80, Look(UNICODE, UTC, NOW_MS))
         assert "inferred from store counters" in "".join(str(part) for each in rows for part in each.lines)
+
+
+@pytest.mark.parametrize("way", ["r", "w"])
+async def test_a_host_is_connected_by_three_keys_after_a_look_and_undone(
+    home: Path, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(home)
+    file, before = home / ".mcp.json", '{"mcpServers": {"mine": {"command": "x", "note": "é"}}}'
+    file.write_text(before, encoding="utf-8")
+    stored = tree_hash(home / "store")
+    async with running(engine_of(home)) as (app, pilot):
+        await press(pilot, "0", "c", "enter", way)
+        await until(pilot, lambda: isinstance(app.screen, HostPreview))
+        shown = screen_text(app)
+        assert "Connect claude" in shown
+        assert '"mcp"' in shown
+        assert ('"--rw"' in shown) is (way == "w")
+        assert file.read_text(encoding="utf-8") == before, "nothing is written by looking"
+        await press(pilot, "escape")
+        assert file.read_text(encoding="utf-8") == before
+        await press(pilot, "c", "enter", way)
+        await until(pilot, lambda: isinstance(app.screen, HostPreview))
+        await press(pilot, "A")
+        await until(pilot, lambda: "memtui" in file.read_text(encoding="utf-8"))
+        servers = json.loads(file.read_text(encoding="utf-8"))["mcpServers"]
+        assert servers["mine"] == {"command": "x", "note": "é"}
+        assert ("--rw" in servers["memtui"]["args"]) is (way == "w")
+        assert str(home / "store") in servers["memtui"]["args"]
+        await until(pilot, lambda: "backup" in screen_text(app))
+        await press(pilot, "c")
+        await until(pilot, lambda: "connected" in screen_text(app))
+        await press(pilot, "enter", "u")
+        await until(pilot, lambda: isinstance(app.screen, HostPreview))
+        await press(pilot, "A")
+        await until(pilot, lambda: file.read_text(encoding="utf-8") == before)
+    assert tree_hash(home / "store") == stored

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from textual import on
 from textual.app import ComposeResult
 
 from memtui.engine import CancelToken, counted
+from memtui.engine.access import DEFAULT_AGENT
 from memtui.tui import layouts
 from memtui.tui.actions.table import bindings
 from memtui.tui.base_screen import BaseScreen
@@ -20,7 +22,7 @@ from memtui.tui.layout import Arrangement, under_views
 from memtui.tui.messages import AskCapture, AskRecall, ShowMemory
 from memtui.tui.no_store import of_session
 from memtui.tui.paint.numbers import full
-from memtui.tui.screens.agents import reading, view
+from memtui.tui.screens.agents import connecting, reading, view
 from memtui.tui.screens.agents.day import day_rows
 from memtui.tui.screens.agents.state import (
     VIEWS,
@@ -40,6 +42,7 @@ from memtui.tui.widgets.view_rows import Look, painted
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
+    from memtui.engine.hosts import HostPlan
 
 POLL_S = 1.0
 """How often the journal of calls is looked at while this place is in sight."""
@@ -279,6 +282,12 @@ class AgentsScreen(BaseScreen):
 
     @on(StatePanel.Chosen)
     def _chosen(self, message: StatePanel.Chosen) -> None:
+        if message.choice is CONNECT_HOST:
+            self.action_connect()
+            return
+        if message.choice is ADD_CLIENT:
+            self.action_add()
+            return
         host(self).take(message.choice.name, message.choice.value)
 
     @property
@@ -318,6 +327,7 @@ class AgentsScreen(BaseScreen):
             "edit": granted,
             "apply": granted and state.plan is not None,
             "copy": granted,
+            "connect": self._engine is not None,
         }
         return True if able.get(action, True) else None
 
@@ -399,6 +409,55 @@ class AgentsScreen(BaseScreen):
             self._show("rights")
         hint = "Its name. Its token is shown once; it acts for the agent of the same name."
         self.app.push_screen(TextPrompt("Add client", hint), self._let_in)
+
+    def action_connect(self) -> None:
+        """Choose a host, then what to do with its file; it is written after a look at its lines."""
+        engine, folder = self._engine, Path.cwd()
+        if engine is None:
+            return
+        environ = engine.environ
+        self.call("hosts", lambda cancel, report: connecting.read_hosts(environ, folder), self._choose_host)
+
+    def _choose_host(self, hosts: tuple[Option, ...]) -> None:
+        row = self.state.who if self.state.view == "rights" else None
+        agent = (row.agent if row is not None else "") or DEFAULT_AGENT
+
+        def chosen(name: str | None) -> None:
+            if name is not None:
+                title = f"Connect {name}"
+                ways = ChooseOne(title, connecting.ways_for(agent))
+                self.app.push_screen(ways, lambda way: self._connect(name, way, agent))
+
+        self.app.push_screen(ChooseOne("Connect a host", hosts), chosen)
+
+    def _connect(self, name: str, way: str | None, agent: str) -> None:
+        folder = Path.cwd()
+        if way == "check":
+            self.flash(f"starting what the file of {name} says", "note")
+            self._start(
+                "hosts", lambda engine, cancel: connecting.check_connection(engine, name, folder), self.flash
+            )
+        elif way is not None:
+            self._start(
+                "hosts",
+                lambda engine, cancel: connecting.plan_connection(engine, name, way, agent, folder),
+                self._preview_connection,
+            )
+
+    def _preview_connection(self, plan: HostPlan) -> None:
+        if not plan.changed and not plan.undoes:
+            self.flash(f"{plan.host} is connected so already: nothing to change", "note")
+            return
+
+        def answered(answer: str | None) -> None:
+            if answer == "write":
+                self._start(
+                    "hosts",
+                    lambda engine, cancel: connecting.write_connection(engine, plan),
+                    lambda record: self.flash(connecting.written_words(plan, record)),
+                )
+
+        self.app.push_screen(connecting.HostPreview(plan), answered)
 
     def action_edit(self) -> None:
         """Other permissions for the client under the cursor, as a plan; or a name to let in."""
@@ -486,6 +545,11 @@ class AgentsScreen(BaseScreen):
 
 ADD_CLIENT = Choice("add-client", "add a client", "a name; its token is shown once", key="agents.add")
 
+CONNECT_HOST = Choice(
+    "connect-host", "connect a host", "its file is written after a preview", key="agents.connect"
+)
+
 
 def _nobody() -> State:
-    return State("empty", "Clients and their calls will be listed here.", view.TO_BEGIN, (ADD_CLIENT,))
+    ways = (CONNECT_HOST, ADD_CLIENT)
+    return State("empty", "Clients and their calls will be listed here.", view.TO_BEGIN, ways)

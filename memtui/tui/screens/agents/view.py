@@ -88,10 +88,8 @@ def fact(name: str, text: str, width: int, style: str = "$foreground", most: int
 # ------------------------------------------------------------------ live
 
 TO_BEGIN = (
-    (
-        "to begin",
-        "memtui connect claude shows what it would write, --yes writes it; also codex, cursor, vscode, openclaw",
-    ),
+    ("to begin", "connect host writes memtui into the file of claude, codex, cursor, openclaw and others"),
+    ("in a shell", "memtui connect claude shows what it would write, --yes writes it"),
     ("hooks", "memtui help agents shows the lines for a host with hooks"),
 )
 """What makes the first call come, for a store that nobody has called."""
