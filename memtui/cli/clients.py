@@ -138,7 +138,7 @@ def _list(register: ClientRegister, args: argparse.Namespace) -> int:
 
 def _rights(client: Client) -> tuple[str, str]:
     """What a client reads and writes; one without a token has the rights of the options that it was started with."""
-    own = "set at start" if client.as_started or (not client.token_hash and not client.agent) else ""
+    own = "start options" if client.as_started or (not client.token_hash and not client.agent) else ""
     scope = f"agent:{client.agent or client.name}"
     reads = own or f"global, {scope}" if client.reads is None else ", ".join(client.reads)
     writes = own or scope if client.writes is None else client.writes or "–"

@@ -155,12 +155,14 @@ def _plan(args: argparse.Namespace, config: Configuration) -> int:
             }
         )
         return 0
-    print_text(f"plan {draft.name}, {draft.title}\n{config.main}, not written")
+    print_text(f"plan {draft.name}, {draft.title}\n{config.main}, not applied")
     for change in changes:
         shown = change.as_json()
-        after = "goes" if shown["removed"] else f"becomes {shown['to']!r}"
-        before = f"{shown['from']!r} " if change.there else ""
-        print_text(f"  {change.dotted}: {before}{after}" + (f"  ({change.reason})" if change.reason else ""))
+        after = "unset" if shown["removed"] else f"{shown['to']!r}"
+        before = f"{shown['from']!r}" if change.there else "unset"
+        print_text(
+            f"  {change.dotted}: {before} -> {after}" + (f"  ({change.reason})" if change.reason else "")
+        )
     if not changes:
         print_text("  nothing to change")
     for each in draft.consequences:

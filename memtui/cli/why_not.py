@@ -12,7 +12,7 @@ from memtui.cli.question_options import add_question_options, request_of
 from memtui.cli.show import moment
 from memtui.engine import counted, explain
 from memtui.engine.cases import CaseBook
-from memtui.engine.explain import DROP, TIMES
+from memtui.engine.explain import DROP, TIMES, check_name
 from memtui.paths import cases_file
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def _cured(found: Sequence[MemoryRemedy]) -> list[str]:
 def _rung(rung: GateResult) -> str:
     mark = {True: "+", False: "x", None: "?"}[rung.passed]
     aside = " (if it had passed)" if rung.hypothetical and rung.passed is not None and rung.applies else ""
-    return f"  {mark if rung.applies else '.'} {rung.gate.replace('_', ' '):<16} {rung.sentence}{aside}"
+    return f"  {mark if rung.applies else '.'} {check_name(rung.gate):<16} {rung.sentence}{aside}"
 
 
 def _turned(change: SmallestChange) -> str:

@@ -101,7 +101,7 @@ _NOTES = """# Depot
 - Returned parcels wait on shelf R until noon of the next day.
 """
 
-_TODOS = """# To do
+_TODOS = """# To-dos
 
 - TODO: order two disks for kelp before the array is rebuilt
 - TODO: tell Mei which templates still use the old preview route

@@ -202,6 +202,12 @@ class BaseScreen(QuickScreen, CallsMixin):
         """Say one line above the key bar."""
         self.query_one(FlashLine).say(text, kind)
 
+    def unsay(self, text: str) -> None:
+        """Take a line away that is not true any more, where it still stands above the key bar."""
+        for line in self.query(FlashLine):
+            if line.text == text:
+                line.dismiss()
+
     def holds(self, key: Action | None, able: bool = True) -> bool:
         """Whether a key has to wait, in its place, for what it is about: typed ahead it is never lost.
 

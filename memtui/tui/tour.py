@@ -230,7 +230,7 @@ class Guide:
         """Begin the tour where it was never shown; over a dialog, or before keys that wait, it would take both away."""
         if not self.coming:
             return
-        if len(self._app.screen_stack) > 1 or self._app.typed_ahead:
+        if len(self._app.screen_stack) != 1 or self._app.typed_ahead:  # none: a screen is being exchanged
             self._app.set_timer(LOOK_S, self.offer)
             return
         self._shown()
@@ -258,7 +258,8 @@ class Guide:
         if self._strip is not None and self._strip.is_attached:
             self._strip.remove()
         self._strip = None
-        self._app.screen.refresh_bindings()
+        if self._app.screen_stack:
+            self._app.screen.refresh_bindings()
 
     def look(self) -> None:
         """Go on when the step was done, and be seen on whatever is on top."""

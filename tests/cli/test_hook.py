@@ -185,7 +185,7 @@ def test_a_client_known_by_its_name_alone_has_the_rights_that_it_started_with(ho
     host.call("clients", "add", "codex")
     told = host.call("clients").stdout
     assert "agent:mcp:ops" not in told
-    assert "set at start" in told
+    assert "start options" in told
     assert "global, agent:codex" in told
 
 

@@ -25,7 +25,7 @@ EXPECTED = {
     "stores/damaged/pro-null-scope-vector": {
         "memories without a scope": 4,
         "memory with a blank scope": 1,
-        "memory with spaces around the scope": 1,
+        "memory with a padded scope": 1,
         "memories without a usable vector": 3,
         "memories outside the full-text index": 14,
     },
@@ -37,7 +37,7 @@ EXPECTED = {
     "stores/damaged/pro-duplicate-ids": {"memories that share an id with another": 7},
     "stores/damaged/builtin-old-duplicate-ids": {"memories that share an id with another": 7},
     "stores/damaged/pro-bad-metadata": {
-        "memories with metadata that is no JSON object": 7,
+        "memories with broken metadata": 7,
         "memory archived": 1,
     },
     "stores/damaged/pro-on-builtin": {"memories whose time memory-lancedb-pro does not see": 27},

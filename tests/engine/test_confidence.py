@@ -197,7 +197,7 @@ def test_a_store_of_a_few_memories_knows_its_own_plain_question(
     assert (told.memory, told.few, told.answered) == ("m0", True, True)
     assert told.word == "likely"
     assert told.why.endswith(
-        "% of the question's words met; too few candidates to weigh them against each other"
+        "% of the question's words matched; too few candidates to weigh them against each other"
     )
     strange = engine.recall(RecallRequest("Who won the chess olympiad in Budapest?", recipe="memtui"))
     assert strange.confidence is not None

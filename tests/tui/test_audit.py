@@ -297,8 +297,8 @@ async def test_home_tells_of_injections_silent_turns_and_dear_memories(
     async with running(engine_of(home), size) as (app, pilot):
         await until(pilot, lambda: "Injections" in screen_text(app))
         text = screen_text(app)
-        assert "2 of 5 turns got no memory" in text
-        assert "injected but unused" in text
+        assert "2 of 5 without memory" in text
+        assert "unused (tokens, times)" in text
         assert "15   1x  password: [REDACTED]" in text
 
 

@@ -61,10 +61,10 @@ async def test_the_version_that_changed_it_is_found_and_compared_and_nothing_is_
         assert found.changed_at is not None
         text = screen_text(app)
         assert f"version {found.changed_at.version} changed it: rank 1 before, rank 2 since" in text
-        assert "changed by: version" in text
+        assert "cause: version" in text
         assert "nothing is restored" in text
         assert "●" in text
-        assert f"▸   v{found.changed_at.version}" in text or f"▸    v{found.changed_at.version}" in text
+        assert f"→   v{found.changed_at.version}" in text or f"→    v{found.changed_at.version}" in text
         await press(pilot, "equals_sign")
         beside = app.screen
         assert isinstance(beside, CompareScreen)

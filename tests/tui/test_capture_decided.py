@@ -83,7 +83,7 @@ async def test_a_model_that_is_silent_says_so_and_its_texts_wait(engine, size, m
             await settle(pilot)
             shown = " ".join(screen_text(app).split())
             assert "no answer within 300 ms" in shown
-            assert "waits, model failed" in shown
+            assert "needs review: model failed" in shown
             (call,) = screen.state.trace.calls
             assert call.attempts == 3
             assert call.as_json()["ms"] > 0
@@ -133,7 +133,7 @@ async def test_a_reply_that_obeys_an_order_is_stopped_with_its_words_and_reason_
             assert "\x1b" not in shown
             assert "it gives an agent orders: never stored" in shown or size[0] < 100
             assert {each.gate for each in screen.state.trace.candidates} >= {"order", "not said"}
-            assert "nothing alike in this scope" not in shown, (
+            assert "no similar memory in this scope" not in shown, (
                 "nobody looked for neighbours of what was dropped"
             )
 

@@ -162,7 +162,7 @@ async def test_a_model_that_fails_is_told_and_nothing_is_lost(engine, monkeypatc
             await settle(pilot)
             waiting = [text for text in screen.state.trace.texts if text.gate == "model failed"]
             assert any("dark roast" in text.text for text in waiting)
-            assert "waits, model failed" in screen_text(app)
+            assert "needs review: model failed" in screen_text(app)
             assert screen.state.trace.warnings[0][:24] in screen_text(app)
             assert screen.state.to_apply() == ()
             await press(pilot, "f", "ctrl+r")

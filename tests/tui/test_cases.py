@@ -115,7 +115,7 @@ async def test_marks_make_a_case_which_is_there_again_with_the_question(demo_eng
         assert len(book.cases()[0].expected) == 2
         await press(pilot, "Q")
         assert book.cases()[0].silent
-        assert "nothing should come back" in said(app)
+        assert "no result is expected" in said(app)
 
 
 @pytest.mark.slow

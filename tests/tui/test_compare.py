@@ -235,7 +235,7 @@ async def test_what_failed_stays_beside_the_pair_before_and_both_sides_run_on_th
 def test_links_are_drawn_between_what_is_seen_only() -> None:
     lines = [line.plain for line in link_lines([Link(0, 2, "a"), Link(2, 0, "b"), Link(1, 9, "c")], 20, 3)]
     assert {len(line) for line in lines} == {20}
-    assert [line.rstrip().endswith("▸") for line in lines] == [True, False, True]
+    assert [line.rstrip().endswith("→") for line in lines] == [True, False, True]
     assert lines[1].strip()
     plain = [line.plain for line in link_lines([Link(0, 0, "a")], 20, 1, ASCII)]
     assert plain == [" " + "*" * 17 + "> "]

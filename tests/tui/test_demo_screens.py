@@ -5,34 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from textual.pilot import Pilot
 
 from memtui.demo_store import agents_environ
 from memtui.engine.alive import check_alive
 from memtui.engine.demo import demo_folder, demo_home
-from memtui.engine.demo_home import build_demo_home
 from memtui.tui.app import MemtuiApp
-from memtui.tui.appearance import Appearance
 from memtui.tui.screenshots import settle
-from memtui.tui.startup.open_store import RealOpener
+from memtui.tui.startup.preload import GO, MODES
 from memtui.tui.widgets.panel import Panel
-
-NOW_MS = 1_795_737_600_000 + 9 * 3_600_000
-
-_NEXT = "right_square_bracket"
-
-_QUESTION = "which port do I use for SSH to the bastion?"
-
-VIEWS: dict[str, tuple[str, ...]] = {
-    "home": ("1",), "browse": ("2",), "recall": ("3", "paste", "enter"), "lifecycle": ("4",), "review": ("4", "W"),
-    "transfer": ("5",), "journal": ("6",),
-    "conversations": ("7",), "inbox": ("7", _NEXT), "funnel": ("7", _NEXT, _NEXT), "jobs": ("7", _NEXT, _NEXT, _NEXT),
-    "sessions": ("8",), "access": ("8", _NEXT), "leaks": ("8", _NEXT, _NEXT), "reach": ("8", _NEXT, _NEXT, _NEXT),
-    "doctor": ("9",), "indexes": ("9", _NEXT), "versions": ("9", _NEXT, _NEXT), "config": ("9", _NEXT, _NEXT, _NEXT),
-    "options": ("9", _NEXT, _NEXT, _NEXT, "v"),
-    "live": ("0",), "rights": ("0", _NEXT), "documents": ("0", _NEXT, _NEXT), "to-dos": ("0", _NEXT, _NEXT, _NEXT),
-}  # fmt: skip
-"""View: the keys that lead to it from Home. `paste` types the question."""
+from tests.tui.driving import screen_text
+from tests.tui.screen_walk import NOW_MS, SIZES, VIEWS, app_of, make_home, press, walk_demo
 
 LEAST_LINES = 2
 """A panel with fewer lines than this says that it is empty, and nothing else; a row of a list does not."""
@@ -43,29 +25,7 @@ MAY_BE_SHORT = frozenset({"ask", "head", "foot", "line", "views"})
 
 @pytest.fixture
 def environ(tmp_path: Path) -> dict[str, str]:
-    """A machine of nobody on which the demo was just made."""
-    found = {"HOME": str(tmp_path / "home")}
-    found |= {f"MEMTUI_{name.upper()}_DIR": str(tmp_path / name) for name in ("config", "state", "cache")}
-    build_demo_home(demo_folder(tmp_path / "cache"), now_ms=NOW_MS)
-    return found
-
-
-def app_of(environ: dict[str, str], tmp_path: Path) -> MemtuiApp:
-    opener = RealOpener(environ=environ, cwd=tmp_path, options={})
-    return MemtuiApp("demo", opener=opener, now=lambda: NOW_MS, environ=environ, look=Appearance())
-
-
-async def press(pilot: Pilot[None], *keys: str) -> None:
-    from textual import events
-
-    for key in keys:
-        if key == "paste":
-            assert pilot.app.focused is not None
-            pilot.app.focused.post_message(events.Paste(_QUESTION))
-            await pilot.pause()
-        else:
-            await pilot.press(key)
-        await settle(pilot)
+    return make_home(tmp_path)
 
 
 def lines_of(app: MemtuiApp, panel: Panel) -> list[str]:
@@ -90,7 +50,7 @@ def empty_panels(app: MemtuiApp) -> dict[str, list[str]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 50)])
+@pytest.mark.parametrize("size", SIZES)
 async def test_every_view_of_every_screen_shows_something_on_the_demo(
     environ: dict[str, str], tmp_path: Path, size: tuple[int, int]
 ) -> None:
@@ -103,6 +63,64 @@ async def test_every_view_of_every_screen_shows_something_on_the_demo(
             if found := empty_panels(app):
                 empty[view] = found
     assert empty == {}
+
+
+async def test_the_tabs_use_a_narrow_line_for_names(environ: dict[str, str], tmp_path: Path) -> None:
+    """At 80 cells the open screen, most others and the store's name are whole; a screen's place never moves."""
+    app = app_of(environ, tmp_path)
+    async with app.run_test(size=SIZES[0]) as pilot:
+        await settle(pilot)
+        for digit, mode in zip("1234567890", MODES, strict=True):
+            await press(pilot, digit)
+            bar = screen_text(app).split("\n", 1)[0]
+            titles = [app.keys.by_id[GO + name].title for name in MODES]
+            assert f"[{digit} {app.keys.by_id[GO + mode].title}]" in bar
+            assert sum(title in bar for title in titles) >= 7, bar
+            assert [digit for digit in "1234567890" if f" {digit}" in bar or f"[{digit}" in bar] == list(
+                "1234567890"
+            )
+            assert " demo " in bar
+
+
+async def test_the_configuration_offers_plans_and_edits_what_is_wrong(
+    environ: dict[str, str], tmp_path: Path
+) -> None:
+    """Without a plan the view lists the plans and what the file sets; the key that edits works on a problem's row."""
+    app = app_of(environ, tmp_path)
+    async with app.run_test(size=SIZES[1]) as pilot:
+        await settle(pilot)
+        await press(pilot, *VIEWS["config"])
+        screen = app.screen
+        config = screen.state.config
+        shown = screen_text(app)
+        assert all(f"  {letter}  {title[:20]}" in shown for letter, title, _ in config.offered)
+        assert f"SET IN THE FILE  {sum(line.is_set for line in config.lines)} of" in shown
+        assert config.line(screen.state.cursor).option.path == "retrieval.candidatePoolSize"
+        await press(pilot, "e")
+        assert app.screen is not screen, "the option that is wrong can be edited at once"
+        await press(pilot, "escape", "j", "enter")
+        assert screen.state.config.plan == "A"
+        assert len(screen.state.config.changes) == next(n for name, _, n in config.offered if name == "A")
+
+
+async def test_what_a_client_did_is_told_by_tool_and_by_what_refused_it(
+    environ: dict[str, str], tmp_path: Path
+) -> None:
+    app = app_of(environ, tmp_path)
+    async with app.run_test(size=SIZES[1]) as pilot:
+        await settle(pilot)
+        await press(pilot, *VIEWS["rights"])
+        shown = screen_text(app)
+        assert "6 calls: recall 3" in shown
+        assert "2 refused, by scope 2" in shown
+
+
+def test_the_words_report_walks_the_painted_demo() -> None:
+    """`.ci/words --screens` reads what this yields: whole screens, each with its place."""
+    walked = dict(walk_demo(SIZES[:1], {"doctor": ("9",), "palette": ("ctrl+p",)}))
+    assert list(walked) == ["doctor at 80x24", "palette at 80x24"]
+    assert "[9 Health]" in walked["doctor at 80x24"]
+    assert all(len(text.split("\n")) == 24 for text in walked.values())
 
 
 async def test_the_dead_agent_is_revived_from_health_and_that_is_undone(
@@ -129,7 +147,7 @@ async def test_the_dead_agent_is_revived_from_health_and_that_is_undone(
         await press(pilot, "A")
         assert app.screen is screen
         assert verdict() == "alive"
-        await press(pilot, _NEXT, _NEXT, _NEXT, "u")
+        await press(pilot, *["right_square_bracket"] * 3, "u")
         assert app.screen is not screen, "a look at what goes back"
         await press(pilot, "A")
         assert file.read_bytes() == before

@@ -188,14 +188,14 @@ async def test_a_plan_is_turned_looked_at_written_and_taken_back(
         assert "lowest score before the other stages" in text
         await press(pilot, "e", *"7", "enter")
         await settle(pilot)
-        assert "retrieval.minScore takes: 0 to 1" in screen_text(app)
+        assert "retrieval.minScore allowed: 0 to 1" in screen_text(app)
         await press(pilot, "e", *"0.2", "enter")
         await settle(pilot)
-        assert "not set becomes 0.2" in screen_text(app)
+        assert "unset → 0.2" in screen_text(app)
         assert file.read_bytes() == before
         await press(pilot, "A")
         await settle(pilot)
-        assert "retrieval.minScore: not set becomes 0.2" in screen_text(app)
+        assert "retrieval.minScore: unset → 0.2" in screen_text(app)
         await press(pilot, "escape")
         assert file.read_bytes() == before
         await press(pilot, "A")
@@ -400,7 +400,7 @@ async def test_an_index_that_does_harm_is_dropped_from_its_row(
         app.screen.have(cursor="text_idx")
         await press(pilot, "f")
         await settle(pilot)
-        assert "leave it" in screen_text(app)
+        assert "keep it" in screen_text(app)
         app.screen.have(cursor="vector_idx")
         await press(pilot, "f")
         await settle(pilot)

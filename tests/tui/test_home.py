@@ -164,7 +164,7 @@ async def test_home_says_which_of_the_last_questions_are_answered_worse(demo_sto
         assert {each.question.query: each.place for each in later} == {gone.query: None, kept.query: 1}
         async with running(engine, (200, 50)) as (app, pilot):
             await until(pilot, lambda: "1 of the last 2 questions answered worse" in screen_text(app))
-            assert "1 ▸ gone who is on call this week?" in screen_text(app)
+            assert "1 → gone who is on call this week?" in screen_text(app)
             assert "of 0 turns" not in screen_text(app)
 
 

@@ -82,7 +82,7 @@ async def test_an_old_entry_is_undone_and_made_again_alone(tmp_path):
         app.post_message(ShowEntry(1))  # as a line of Home does
         await press(pilot)
         assert app.current_mode == "journal"
-        assert "0.5 ▸ 0.9" in screen_text(app)
+        assert "0.5 → 0.9" in screen_text(app)
         await press(pilot, "u")
         assert isinstance(app.screen, ChangePreview)
         assert "undo entry 1" in screen_text(app)

@@ -151,7 +151,7 @@ async def test_a_memory_is_put_on_the_curves_with_its_formulas(plugin_engine: En
         for line in life.lines:
             assert line.formula in text, line.formula
         assert "stays: not core, uses 0 < 10" in text
-        assert "half after 86 d; 1/e, the article's half-life, after 124 d" in text
+        assert "half-life 86 d; 1/e (half-life in the article) after 124 d" in text
 
 
 def _fields(state) -> dict[str, object]:

@@ -237,7 +237,7 @@ async def test_secrets_stay_masked_until_they_are_revealed(store):
         assert SECRET in screen_text(app)
         await press(pilot, "j")
         assert SECRET not in screen_text(app)
-        assert "order to a model" in screen_text(app)
+        assert "prompt injection" in screen_text(app)
         await press(pilot, "k")
         assert SECRET not in screen_text(app)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import threading
 from pathlib import Path
 from typing import Any
@@ -71,12 +72,44 @@ async def test_keys_that_wait_for_the_store_are_told_and_kept_in_order(opening: 
     async with app.run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: app.begun)
         typed(app, "2", "slash", *"port")
-        await until(pilot, lambda: "then comes / p o r t" in screen_text(app))
+        await until(pilot, lambda: "keys waiting: / p o r t" in screen_text(app))
         opening.go.set()
         await until(pilot, lambda: app.session.phase == "ready" and not app.typed_ahead)
         await settle(pilot)
         assert app.current_mode == "browse"
         assert app.focused.value == "port"  # type: ignore[union-attr]
+        assert "keys waiting" not in screen_text(app), "the line goes with what it tells of"
+
+
+_PRESSED = (
+    "ctrl+p", "escape", "question_mark", "f1", "f10", "tab", "enter", "slash", "colon", "semicolon", "u", "U", "r", "z",
+    "right_square_bracket", "f2", "o", "down", "g", "G", "space", *"1234567890", *"aeDiCWwpxv",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(6))
+async def test_whatever_is_pressed_while_the_store_opens_the_program_goes_on(
+    seed: int, opening: Opening
+) -> None:
+    """Ctrl+P and escape between any keys, at any moment of the opening: nothing fails, and no key is stuck."""
+    draw, app = random.Random(seed), opening.app
+    if seed % 2:
+        opening.kept.put({SEEN: True})
+    async with app.run_test(size=(80, 24)) as pilot:
+        for at in range(60):
+            if at == 45:
+                opening.go.set()
+            typed(app, draw.choice(("ctrl+p", "escape")) if at % 3 == 2 else draw.choice(_PRESSED))
+            for _ in range(draw.choice((0, 0, 1, 3))):
+                await pilot.pause()
+            assert not app.return_code, "the program was stopped by a fault of its own"
+        await until(pilot, lambda: app.session.phase == "ready" and not app.typed_ahead)
+        await settle(pilot)
+        for _ in range(6):
+            await press(pilot, "escape")
+        assert "keys waiting" not in screen_text(app)
+        await press(pilot, "ctrl+p")
+        assert isinstance(app.screen, Palette), "the next key is heard"
 
 
 async def test_the_palette_does_not_wait_behind_them_and_says_what_it_drops(opening: Opening) -> None:
@@ -84,13 +117,13 @@ async def test_the_palette_does_not_wait_behind_them_and_says_what_it_drops(open
     async with app.run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: app.begun)
         typed(app, "2", "slash", *"port")
-        await until(pilot, lambda: "then comes" in screen_text(app))
+        await until(pilot, lambda: "keys waiting" in screen_text(app))
         typed(app, "ctrl+p")
         await until(pilot, lambda: isinstance(app.screen, Palette))
         assert not app.session.open
         assert not app._ahead
         typed(app, "escape")
-        await until(pilot, lambda: "not accepted: / p o r t" in screen_text(app))
+        await until(pilot, lambda: "keys discarded: / p o r t" in screen_text(app))
         opening.go.set()
         await until(pilot, lambda: app.session.phase != "opening")
 

@@ -157,24 +157,24 @@ def test_what_happens_to_several_memories_in_the_same_way_is_said_once():
     first = Change(KEPT, "edit", {"importance": 0.5}, {"importance": 0.9}, "survivor")
     told = said_of(plan_of(first, *losers))
     assert told.count("invalidated_at") == 1
-    assert told.count("confirmed ▸ archived") == 1
+    assert told.count("confirmed → archived") == 1
     assert "IN 3 OF THE 4" in told
-    assert "0.5 ▸ 0.9" in told
+    assert "0.5 → 0.9" in told
     alone = said_of(plan_of(losers[0]))
     assert "IN " not in alone
-    assert "confirmed ▸ archived" in alone
+    assert "confirmed → archived" in alone
     another = Change(GONE, "edit", {"state": "pending"}, {"state": "archived"}, "another way")
     apart = said_of(plan_of(*losers, another))
-    assert apart.count("▸ archived") == 4, "no two ways are put into one sentence"
+    assert apart.count("→ archived") == 4, "no two ways are put into one sentence"
 
 
 def test_what_follows_from_a_change_stands_together_below_what_it_is_about():
     before = {"importance": 0.7, "access_count": 0, "last_accessed_at": None}
     after = {"importance": 0.9, "access_count": 88, "last_accessed_at": None}
     lines = said_of(plan_of(Change(KEPT, "edit", before, after, "Lint"))).split("\n")
-    at = next(n for n, line in enumerate(lines) if "access_count 0 ▸ 88" in line)
+    at = next(n for n, line in enumerate(lines) if "access_count 0 → 88" in line)
     assert "last_accessed_at" in lines[at]
-    assert any("0.7 ▸ 0.9" in line for line in lines[:at])
+    assert any("0.7 → 0.9" in line for line in lines[:at])
 
 
 def test_a_long_reason_leaves_the_width_to_the_text():

@@ -20,4 +20,4 @@ async def test_recall_is_ready_before_anything_is_asked(tmp_path: Path) -> None:
         await press(pilot, "3")
         await until(pilot, lambda: surveyed(engine.store.pin()))
         await press(pilot, *"choir", "enter")
-        await until(pilot, lambda: "answers this" in screen_text(app))
+        await until(pilot, lambda: "answer found" in screen_text(app))

@@ -76,7 +76,7 @@ async def test_the_own_recipe_tells_which_word_met_which(demo_engine: Engine) ->
         await press(pilot, "enter")
         text = screen_text(app)
         assert "TERM MATCHING" in text
-        assert "deploy         ▸ Deploy" in text
+        assert "deploy         → Deploy" in text
         assert "✓ verified" in text
 
 

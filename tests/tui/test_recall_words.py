@@ -313,18 +313,20 @@ def test_a_gate_passed_says_what_it_asked() -> None:
 
 def test_the_confidence_says_what_it_is_made_of() -> None:
     told = Confidence("m1", 0.83, 0.714, 0.9, 0.2)
-    assert results.confidence_reasons(told) == "words met .714, weight .900"
-    assert told.why == "71% of the question's words met, 90% of all weight gathered"
+    assert results.confidence_reasons(told) == "words matched .714, weight .900"
+    assert told.why == "71% of the question's words matched, 90% of all weight gathered"
     beside = replace(told, beside=True)
-    assert results.confidence_reasons(beside) == "words met .714, weight .900, neighbours too"
+    assert results.confidence_reasons(beside) == "words matched .714, weight .900, neighbours too"
     assert beside.why == f"{told.why}, what was said beside it came back too"
     alone = replace(told, beside=False)
-    assert results.confidence_reasons(alone) == "words met .714, weight .900, no neighbours"
+    assert results.confidence_reasons(alone) == "words matched .714, weight .900, no neighbours"
     assert alone.why == f"{told.why}, nothing that was said beside it came back too"
     other = replace(told, other=(0.2, 0.1))
-    assert results.confidence_reasons(other) == "words met .714, weight .900, another's fits better"
+    assert results.confidence_reasons(other) == "words matched .714, weight .900, another's fits better"
     assert other.why == f"{told.why}, what another than the one it names has said fits it better"
     assert results.confidence_reasons(replace(told, other=(0.2, 0.0))) == results.confidence_reasons(told)
     few = replace(told, few=True)
-    assert results.confidence_reasons(few) == "words met .714, few candidates"
-    assert few.why == "71% of the question's words met; too few candidates to weigh them against each other"
+    assert results.confidence_reasons(few) == "words matched .714, few candidates"
+    assert (
+        few.why == "71% of the question's words matched; too few candidates to weigh them against each other"
+    )

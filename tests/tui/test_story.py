@@ -47,13 +47,13 @@ async def test_versions_with_their_differences_and_changes_with_their_fields(sto
         await steps(pilot, "enter", "enter")
         text = screen_text(app)
         assert "CHANGED BY MEMTUI" in text
-        assert "importance 0.7 ▸ 0.25" in text
+        assert "importance 0.7 → 0.25" in text
         await press(pilot, "l", "comma")
         detail = app.screen.query_one(MemoryDetail)
         assert detail.memory is not None
         assert detail.memory.id == "old-0001"
         assert "VERSIONS" in screen_text(app)
-        assert "importance 0.7 ▸ 0.25" not in screen_text(app)
+        assert "importance 0.7 → 0.25" not in screen_text(app)
 
 
 async def test_facets_of_layer_source_and_age_narrow_and_count_within_the_filter(store):

@@ -13,6 +13,7 @@ from memtui.engine.cases.case import Case
 from memtui.paths import cases_file
 from memtui.tui.dialogs.change_preview import ChangePreview
 from memtui.tui.dialogs.choose_one import ChooseOne
+from memtui.tui.screens.transfer.export_task import count
 from tests.engine.transfer_stores import memory, opened, pro_store, rows_of
 from tests.tui.driving import lines, press, screen_text, settle, type_text
 from tests.tui.previews import in_words
@@ -36,6 +37,17 @@ async def test_an_export_writes_as_many_as_it_counted(store):
         assert "2 memories to memories.jsonl (jsonl)" in screen_text(app)  # and the start page knows
     written = [json.loads(line) for line in (store.parent / "memories.jsonl").read_text("utf-8").splitlines()]
     assert sorted(row["text"] for row in written if "text" in row) == sorted(row["text"] for row in HERE[1:3])
+
+
+async def test_enter_right_behind_a_filter_waits_for_the_count(store):
+    """Typed ahead of the count it goes on with it, and does not leave the person in a line that takes the next key."""
+    async with transferring(store, task="export") as (_, pilot, screen):
+        screen.run.keep(filter="scope:project:mango", counted=None)
+        screen.run.part.took(screen.run, "scope:project:mango")
+        assert screen.run.state.step == "what"
+        count(screen.run)
+        await settle(pilot)
+        assert (screen.run.state.step, screen.run.state.counted) == ("form", 2)
 
 
 async def test_a_file_that_is_there_is_replaced_only_after_a_yes(store):

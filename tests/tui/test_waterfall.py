@@ -20,7 +20,7 @@ from tests.tui.traces import candidates, made, missed, recorded
 MOVES = (
     WaterfallStep("vector", 0.0, 0.58, "$stage-vector", ".7 x .829"),
     WaterfallStep("bm25", 0.58, 0.85, "$stage-lexical", ".3 x .9"),
-    WaterfallStep("rerank", 0.85, 0.90, "$stage-rerank", "", "#3 ▸ #1"),
+    WaterfallStep("rerank", 0.85, 0.90, "$stage-rerank", "", "#3 → #1"),
     WaterfallStep("length", 0.90, 0.90, "$stage-boost"),
     WaterfallStep("decay", 0.90, 0.81, "$stage-boost", "x .9"),
 )
@@ -36,7 +36,7 @@ def test_each_step_starts_where_the_one_before_ended() -> None:
         [
             " vector         .580 █████████████████▍ +.580              .7 x .829",
             " bm25           .850                  ████████▌ +.270      .3 x .9",
-            " rerank         .900                           █ +.050                #3 ▸ #1",
+            " rerank         .900                           █ +.050                #3 → #1",
             " length         .900                             =",
             " decay          .810                         ░░░ -.090     x .9",
             " final          .810 ████████████████████████▎      axis to 1",

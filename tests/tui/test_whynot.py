@@ -172,7 +172,7 @@ async def test_a_remedy_on_the_memory_is_looked_for_and_staged_by_one_key(tmp_pa
         assert isinstance(why, WhyNotScreen)
         await until(pilot, lambda: why.state.phase == "done")
         await settle(pilot)
-        assert "f looks for changes of memories that bring it back" in screen_text(app)
+        assert "f finds memory changes that bring it back" in screen_text(app)
         await press(pilot, "f")
         await until(pilot, lambda: why.state.remedies is not None)
         await settle(pilot)
@@ -299,10 +299,10 @@ async def test_what_stands_behind_the_gate_that_stopped_it_is_told_as_what_would
     for width, height in ((56, 8), (80, 30), (120, 60)):
         rows = ladder_rows(verdict, width, height, UNICODE)
         lines = [line.plain for row in rows for line in row.lines]
-        heading = next(n for n, line in enumerate(lines) if line.strip() == "IF IT HAD PASSED")
+        heading = next(n for n, line in enumerate(lines) if line.strip() == "WITHOUT THE FAILED CHECK")
         assert "✗ scope" in "\n".join(lines[:heading])
         assert "candidate pool" not in "\n".join(lines[:heading])
-        assert any("candidate pool" in line or "would be passed" in line for line in lines[heading:])
+        assert any("candidate pool" in line or "would pass" in line for line in lines[heading:])
         assert "not known" in lines[-1] or "prompt chars" in "".join(lines[-3:])
 
 

@@ -151,7 +151,7 @@ class Aliveness:
             agent, cause = dead
             parts = [part.part for part in agent.parts if cause in part.causes and part.state == "dead"]
             key = cause.evidence[0].key if cause.evidence else ""
-            return f"{' and '.join(parts)} of {agent.agent} dead, {cause.code}: {key}"
+            return f"{' and '.join(parts)} of {agent.agent} not working: {key} ({cause.code})"
         if self.verdict == "unknown":
             return "no memory to judge"
         weak = list(dict.fromkeys(cause.code for _, _, cause in self.causes))

@@ -70,7 +70,7 @@ def refusal_of(text: str) -> tuple[str, str] | None:
         return "secret", "it holds a secret: store where the secret is kept, never the secret"
     order = instruction_like(text)
     if order is not None:
-        return "order", f"it reads like an order to a model ({order}): state the fact"
+        return "order", f"it looks like prompt injection ({order}): state the fact"
     if noise_rule(text) is not None:
         return "noise", "it says nothing that would help later"
     return None

@@ -222,7 +222,7 @@ def bisect(
     newest = line[-1]
     aged = _point(ask, replace(request, table_version=newest.version, now_ms=moment), memory_id, newest)
     if not _same(aged, now):
-        sentence = f"the clock changed it: {_said(aged)} as of then, {_said(now)} now, on the same rows"
+        sentence = f"the clock changed it: {_said(aged)} at that time, {_said(now)} now, on the same rows"
         return Bisection("clock", sentence, now, replace(aged, time_ms=moment), None, None, points)
     if then_config is not None:
         was = _point(
@@ -234,7 +234,7 @@ def bisect(
                 f"{_said(now)} with the current ones"
             )
             return Bisection("configuration", sentence, now, was, None, None, points)
-    sentence = f"nothing changed it: {_said(now)} in every version that can still be read, then and now"
+    sentence = f"no change found: {_said(now)} in every readable version, then and now"
     return Bisection("nothing", sentence, now, then, None, None, points)
 
 

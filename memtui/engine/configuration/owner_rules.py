@@ -130,7 +130,7 @@ def _engine_values(block: Mapping[str, Any]) -> Iterator[Said]:
             number = math.nan
         if not math.isfinite(number):
             sentence = f"{path} is no number: openclaw-mem-engine takes its default"
-            yield "range", "warning", path, sentence, f"It takes {low:,} to {high:,}."
+            yield "range", "warning", path, sentence, f"Allowed: {low:,} to {high:,}."
         elif not low <= number <= high:
             sentence = (
                 f"{path} {number:g} is outside {low:,} to {high:,}: openclaw-mem-engine takes the nearer end"
@@ -145,7 +145,7 @@ def _engine_embedding(block: Mapping[str, Any], environ: Mapping[str, str]) -> I
     if model is not None and model not in KNOWN_MODELS:
         yield (
             "model", "error", "embedding.model", f"openclaw-mem-engine embeds with no model {one_line(str(model))}",
-            f"It takes {' or '.join(KNOWN_MODELS)}.",
+            f"Allowed: {' or '.join(KNOWN_MODELS)}.",
         )  # fmt: skip
     if not given.get("apiKey") and not environ.get("OPENAI_API_KEY", "").strip():
         yield (

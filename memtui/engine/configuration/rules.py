@@ -186,7 +186,7 @@ class _Checker:
                 continue
             problem = _wrong(each, value)
             if problem:
-                yield self.say("range", each.path, f"{each.path} {problem}", f"It takes {each.range}.")
+                yield self.say("range", each.path, f"{each.path} {problem}", f"Allowed: {each.range}.")
 
     def embedding(self, store: Store | None) -> Iterator[Problem]:
         given = self.get("embedding")

@@ -53,7 +53,15 @@ if TYPE_CHECKING:
     from memtui.engine.explain.remedies import MemoryRemedy, find_remedies
     from memtui.engine.explain.sentences import explain
     from memtui.engine.explain.variation import ValueStrip, WhatIf, changed_request
-    from memtui.engine.explain.verdict import DROP, TIMES, GateResult, IdleKnob, SmallestChange, Verdict
+    from memtui.engine.explain.verdict import (
+        DROP,
+        TIMES,
+        GateResult,
+        IdleKnob,
+        SmallestChange,
+        Verdict,
+        check_name,
+    )
     from memtui.engine.explain.word_tree import KeywordTree, keyword_tree
     from memtui.engine.recall.recipes.memtui.signals import signal_words
     from memtui.engine.recall.recipes.memtui.weights import weight_words
@@ -94,6 +102,7 @@ __all__ = [
     "bounds",
     "by_own_words",
     "changed_request",
+    "check_name",
     "compare",
     "corrected_text",
     "effect_on_recall",
@@ -164,6 +173,7 @@ __getattr__ = lazy_names(
         "bounds": "memtui.engine.explain.knobs",
         "by_own_words": "memtui.engine.explain.questions",
         "changed_request": "memtui.engine.explain.variation",
+        "check_name": "memtui.engine.explain.verdict",
         "compare": "memtui.engine.explain.comparison",
         "corrected_text": "memtui.engine.explain.radar",
         "effect_on_recall": "memtui.engine.explain.questions",

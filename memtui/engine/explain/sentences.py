@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.core.text import counted
+from memtui.engine.explain.verdict import check_name
 
 if TYPE_CHECKING:
     from memtui.engine.recall.record import Trace
@@ -371,4 +372,4 @@ def _end(candidate: Candidate) -> list[str]:
     numbers = ""
     if candidate.limit is not None and candidate.score is not None:
         numbers = f": {score(candidate.score)}, limit {candidate.limit:.4g}"
-    return [f"stopped at {candidate.reason.replace('_', ' ')}{numbers}"]
+    return [f"failed check: {check_name(candidate.reason)}{numbers}"]

@@ -30,6 +30,25 @@ GATES = (
 )
 """In the order in which a ladder stands: what the memory is, whether it is found, what is made of it."""
 
+_CHECK_NAMES = {
+    "unknown_id": "in the store",
+    "inactive": "active",
+    "expired": "not expired",
+    "adaptive_gate": "recall triggered",
+    "state": "confirmed",
+    "suppressed": "not suppressed",
+    "min_score": "minimum score",
+    "noise_filter": "not noise",
+    "mmr_diversity": "diversity (MMR)",
+    "limit": "within the limit",
+}
+
+
+def check_name(gate: str) -> str:
+    """What a person calls a gate: the good that it asks for, so that "passed" and "failed" both read right."""
+    return _CHECK_NAMES.get(gate) or gate.replace("_", " ")
+
+
 VECTOR_INDEX = "vector_index"
 """The rung before `candidate_pool`, where the table has an index on its vectors: whether that found the memory."""
 

@@ -83,7 +83,7 @@ class IndexReport:
         """The action as steps of maintenance; () where it is to be left."""
         from memtui.engine.health.maintenance import TableStep
 
-        if self.verdict == "needed" or self.action == "leave it":
+        if self.verdict == "needed" or self.action == "keep it":
             return ()
         words = self.index.is_text or self.serves == "nothing"
         return (TableStep("index-text"),) if words else (TableStep("drop-index", self.index.name),)
@@ -220,7 +220,7 @@ def advice(rows: int, *, own: bool) -> str:
     """
     if rows < PAYS_FROM:
         return (
-            f"none: {counted(rows, 'row')} are searched exactly in milliseconds, an index would cost answers"
+            f"none: {counted(rows, 'row')} are searched exactly in milliseconds, an index would miss results"
         )
     if not own:
         return "IVF_SQ or IVF_FLAT: the plugin reads these, and asks without refining"
@@ -252,10 +252,10 @@ def _report(
         said = (
             "writes by id find their row at once" if pays else "few rows: they are found as fast without it"
         )
-        return IndexReport(index, "writes by id", "needed" if pays else "useless", said, "leave it")
+        return IndexReport(index, "writes by id", "needed" if pays else "useless", said, "keep it")
     return IndexReport(
         index, f"filters on {', '.join(index.columns)}", "useless",
-        "no recall asks for it; lists are made without it", "leave it, or drop it",
+        "no recall asks for it; lists are made without it", "keep it, or drop it",
     )  # fmt: skip
 
 
@@ -273,7 +273,7 @@ def _words(store: Store, index: IndexFacts) -> IndexReport:
         )
     covered = f"{index.indexed:,} of {counted(index.indexed + index.unindexed, 'row')}"
     return IndexReport(
-        index, "keyword search", "needed", f"keyword search uses it; it holds {covered}", "leave it"
+        index, "keyword search", "needed", f"keyword search uses it; it holds {covered}", "keep it"
     )
 
 
@@ -299,4 +299,4 @@ def _vectors(store: Store, facts: TableFacts, index: IndexFacts, measured: Hones
             f"drop it; better: {advice(facts.rows, own=own)}",
             measured,
         )
-    return IndexReport(index, "meaning", "needed", measured.sentence(), "leave it", measured)
+    return IndexReport(index, "meaning", "needed", measured.sentence(), "keep it", measured)

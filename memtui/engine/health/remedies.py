@@ -11,6 +11,7 @@ from memtui.engine.changes.commit import apply
 from memtui.engine.changes.plan import plan_reinstate
 from memtui.engine.changes.purge_history import plan_past
 from memtui.engine.core.errors import MemtuiError, RefusedError, UsageError
+from memtui.engine.core.text import counted
 from memtui.engine.explain import asked_last, by_own_words
 from memtui.engine.health.check import HealthFinding, memories
 from memtui.engine.health.maintenance import TableStep
@@ -150,7 +151,7 @@ def _repair(kind: str) -> Callable[[Patient, HealthFinding], ChangeSet]:
         left = len(wanted) - len({each.id for each in chosen})
         notes = planned.warnings
         if left:
-            notes = (*notes, f"{left} of them have no value that memtui could know: see the list.")
+            notes = (*notes, f"{counted(left, 'memory needs', 'memories need')} a value that memtui cannot derive: {'it is' if left == 1 else 'they are'} left out.")
         return replace(
             planned, changes=chosen, title=f"{memories(len(chosen))}: {finding.check.title}", warnings=notes
         )

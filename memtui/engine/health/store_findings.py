@@ -71,7 +71,11 @@ def _scopes(catalog: Catalog) -> Iterator[Finding]:
     yield from _in_scopes(catalog, "error", lost, "{} without a scope", invisible)
     yield from _in_scopes(catalog, "error", blank, "{} with a blank scope", invisible)
     yield from _in_scopes(
-        catalog, "error", padded, "{} with spaces around the scope", "No agent sees them: trim the scope."
+        catalog,
+        "error",
+        padded,
+        "{} with a padded scope",
+        "Spaces around the scope: no agent sees them; trim it.",
     )
     yield from _in_scopes(
         catalog,
@@ -140,9 +144,9 @@ def _metadata(catalog: Catalog, now_ms: int) -> Iterator[Finding]:
         (
             "error",
             (meta.flags & INVALID) != 0,
-            "{} with metadata that is no JSON object",
+            "{} with broken metadata",
             "is:invalid-metadata",
-            "The agent reads defaults and will overwrite what is stored: repair it before.",
+            "Not a JSON object: the agent reads defaults and will overwrite it; repair it first.",
         ),
         (
             "info",

@@ -97,9 +97,9 @@ def _clock(one: MemoryTraits, now_ms: int) -> str:
 def _halves(one: MemoryTraits, code: int, decay: DecayParams, beta: float) -> str:
     half, fold = (days_to(one, code, decay, level) for level in ("half", "e-folding"))
     if beta == 1:
-        return f"half after {number(half)} d; 1/e, the article's half-life, after {number(fold)} d"
+        return f"half-life {number(half)} d; 1/e (half-life in the article) after {number(fold)} d"
     root = f"half after H^(1/{text_of(beta)}) = {number(half)} d"
-    return f"{root}; 1/e, the article's half-life, after {number(fold)} d"
+    return f"{root}; 1/e (half-life in the article) after {number(fold)} d"
 
 
 def _frequency(one: MemoryTraits, value: float) -> FormulaLine:

@@ -163,7 +163,7 @@ def _stale(scored: ScoredPopulation, traits: MemoryTraits) -> Iterator[Finding]:
             else "stale memory that recall still returns",
             count,
             "is:stale",
-            "Nothing in the plugin acts on the stale line: it only ranks them lower. Review or forget them.",
+            "Nothing in the plugin acts on the stale threshold: it only ranks them lower. Review or forget them.",
         )
 
 

@@ -273,7 +273,7 @@ def _in_words(text: str) -> list[Reason]:
     """Doubts that only the text gives."""
     found = []
     if order := instruction_like(text):
-        found.append(Reason("instruction", 0.8, f"reads like an order to the agent: {order}"))
+        found.append(Reason("instruction", 0.8, f"looks like prompt injection: {order}"))
     if secrets := find_secrets(text):
         found.append(Reason("secret", 0.8, f"holds what looks like a {secrets[0].kind}"))
     if rule := noise_rule(text):

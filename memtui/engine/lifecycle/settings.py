@@ -52,7 +52,9 @@ class DecayKnob:
 
 
 KNOBS: tuple[DecayKnob, ...] = (
-    DecayKnob("decay.recencyHalfLifeDays", "half-life", 1, 365, 5, 30, "days to half, for importance 0", "d"),
+    DecayKnob(
+        "decay.recencyHalfLifeDays", "half-life", 1, 365, 5, 30, "half-life in days at importance 0", "d"
+    ),
     DecayKnob(
         "decay.importanceModulation", "imp. stretch", 0, 10, 0.1, 1.5, "how much importance stretches it"
     ),
@@ -64,7 +66,7 @@ KNOBS: tuple[DecayKnob, ...] = (
     DecayKnob("decay.recencyWeight", "w recency", 0, 1, 0.05, 0.4, "share of recency in the composite"),
     DecayKnob("decay.frequencyWeight", "w frequency", 0, 1, 0.05, 0.3, "share of use"),
     DecayKnob("decay.intrinsicWeight", "w intrinsic", 0, 1, 0.05, 0.3, "share of importance and confidence"),
-    DecayKnob("decay.staleThreshold", "stale line", 0, 1, 0.01, 0.3, "a composite below it is called stale"),
+    DecayKnob("decay.staleThreshold", "stale below", 0, 1, 0.01, 0.3, "a composite below it is called stale"),
     DecayKnob("decay.searchBoostMin", "boost min", 0, 1, 0.05, 0.3, "the least that decay leaves of a score"),
     DecayKnob("decay.coreDecayFloor", "floor core", 0, 1, 0.05, 0.9, "a core memory never ranks as less"),
     DecayKnob("decay.workingDecayFloor", "floor working", 0, 1, 0.05, 0.7, "a working one"),

@@ -27,7 +27,7 @@ IS = {
     "expired": "valid-until has passed",
     "invalid-metadata": "metadata that is not a JSON object",
     "pending": "state pending",
-    "stale": "decay has brought it below the stale line",
+    "stale": "its decay score is below the stale threshold",
     "superseded": "a newer memory has taken its place",
     "suppressed": "held back from auto-recall at the moment",
 }

@@ -257,7 +257,7 @@ class Confidence:
     @property
     def verdict(self) -> str:
         """The sentence that every face says, without the number."""
-        return f"answers this: {self.word}" if self.answered else "no memory answers this well"
+        return f"answer found: {self.word}" if self.answered else "no memory answers this well"
 
     @property
     def said(self) -> str:
@@ -267,7 +267,7 @@ class Confidence:
     @property
     def why(self) -> str:
         """What it is told by, in words."""
-        words = f"{self.met:.0%} of the question's words met"
+        words = f"{self.met:.0%} of the question's words matched"
         another = ", what another than the one it names has said fits it better" if self.another else ""
         if self.few:
             return f"{words}{another}; too few candidates to weigh them against each other"

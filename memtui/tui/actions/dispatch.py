@@ -59,7 +59,7 @@ NOTHING = "nothing to act on"
 _ANYWAY = ("app", "state", "home", "links")
 """What these do, they do without a store; what is typed ahead for the others waits until it is open."""
 
-_OPENING = {"looking": "the store is being looked for", "opening": "the store is being opened"}
+_OPENING = {"looking": "looking for stores", "opening": "opening the store"}
 
 
 def no_store(node: DOMNode) -> str:
@@ -127,6 +127,8 @@ class KeymapApp(QuickApp):
         """How often it was seen that the next key has to wait."""
         self._waiting = 0
         """How many keys were said to wait for the store."""
+        self._said_waiting = ""
+        """The line that says so, until they need not wait any more."""
         self._unready = 0
         """How often of these only because what has the keyboard was not laid out, which may be for good."""
         self._serial = 0
@@ -164,10 +166,11 @@ class KeymapApp(QuickApp):
         if self._holding and (event.key in _NOW or palette):
             if palette and self._ahead:
                 keys = " ".join(cap(each.key) for each in self._ahead)
-                self.say(f"{no_store(self)}: not accepted: {keys}", "note")
+                self.say(f"{no_store(self)}; keys discarded: {keys}", "note")
             self._ahead.clear()  # what waits is given up, and so is what was to come after it
             self._holding = self._handling = False
             self._looks = self._unready = 0
+            self._unsay_waiting()
         self._ahead.append(event)
         if not self._handling:
             await self._next_key()
@@ -197,6 +200,7 @@ class KeymapApp(QuickApp):
             self.set_timer(HOLD_S, self._look_again)
             return
         self._holding, self._looks, self._unready = False, 0, 0
+        self._unsay_waiting()
         event = self._ahead.popleft()
         self._serial += 1
         taker = self.focused or self.screen
@@ -220,7 +224,15 @@ class KeymapApp(QuickApp):
             return
         self._waiting = waits
         keys = " ".join(cap(each.key) for each in self._ahead)
-        self.say(f"{no_store(self)}: then comes {keys}; {cap('escape')} drops it", "note")
+        text = f"{no_store(self)}; keys waiting: {keys}; {cap('escape')} discards them"
+        self.say(text, "note")
+        self._said_waiting = text
+
+    def _unsay_waiting(self) -> None:
+        """Take the line away that said that keys wait: none does any more."""
+        if self._said_waiting and self.frame is not None:
+            self.frame.unsay(self._said_waiting)
+        self._said_waiting, self._waiting = "", 0
 
     async def _look_for_lost(self, serial: int, steps: int, looks: int) -> None:
         if serial == self._serial and looks >= LOST_LOOKS:

@@ -267,12 +267,15 @@ MOST_SCOPES = 6
 
 def scopes_words(plan: ChangeSet) -> str:
     """How many memories of which scope are concerned, most first."""
-    scopes = plan.by_scope
+    counts: dict[str, int] = {}
+    for scope, count in plan.by_scope:  # an empty one is none, too
+        counts[_scope(scope)] = counts.get(_scope(scope), 0) + count
+    scopes = sorted(counts.items(), key=lambda item: -item[1])
     if len(scopes) == 1:
         scope, count = scopes[0]
-        return f"{f'All {full(count)}' if count > 2 else 'Both'} are of {_scope(scope)}."
+        return f"{f'All {full(count)}' if count > 2 else 'Both'} are of {scope}."
     named = scopes if len(scopes) <= MOST_SCOPES else scopes[: MOST_SCOPES - 1]
-    said = ", ".join(f"{full(count)} of {_scope(scope)}" for scope, count in named)
+    said = ", ".join(f"{full(count)} of {scope}" for scope, count in named)
     rest = len(scopes) - len(named)
     left = sum(count for _, count in scopes[len(named) :])
     return f"{said}, and {full(left)} of {full(rest)} other scopes." if rest else f"{said}."

@@ -89,17 +89,17 @@ class ConfigRows(RowList):
     def _said(self) -> Iterator[tuple[str, str, str]]:
         """(style, label, text) of every line."""
         if self._planned is not None:
-            yield from _of_plan(self._planned)
+            yield from _of_plan(self._planned, host(self).glyphs.forth)
         elif self._record is not None:
             yield "heading", "", EFFECT
             yield "$foreground", "", _AGAIN
-            yield "heading", "", f"TAKES BACK {self._record.plan}"
+            yield "heading", "", f"UNDOES {self._record.plan}"
             for change in self._record.changes:
                 path = ".".join(change["path"])
                 yield (
                     "$foreground",
                     "",
-                    f"{path}: {_short(change['to'])} becomes {_short(change['from'])} again",
+                    f"{path}: {_short(change['to'])} {host(self).glyphs.forth} {_short(change['from'])}",
                 )
         yield "heading", "", "THE FILES"
         draft = self._planned.draft if self._planned is not None else None
@@ -107,10 +107,10 @@ class ConfigRows(RowList):
         for at, line in enumerate(lines):
             yield "diff", "", _from_change(line, lines[at - 1 : at + 2] if at else ())
         if draft is None:
-            yield "$dim", "", "The lines are as they were written: they go back."
+            yield "$dim", "", "These are the lines as written; they are restored."
 
 
-def _of_plan(planned: PlannedConfig) -> Iterator[tuple[str, str, str]]:
+def _of_plan(planned: PlannedConfig, forth: str) -> Iterator[tuple[str, str, str]]:
     draft = planned.draft
     yield "heading", "", planned.heading or EFFECT
     if not planned.first:
@@ -122,7 +122,7 @@ def _of_plan(planned: PlannedConfig) -> Iterator[tuple[str, str, str]]:
         yield "answers", "", ""
     yield "heading", "", "SETTINGS"
     for change in draft.changes:
-        yield "$foreground", "", words_of(change)
+        yield "$foreground", "", f"{change.short}: {f' {forth} '.join(values_of(change))}"
     yield "heading", "", "EFFECT"
     for each in draft.consequences:
         if not (planned.first and each.kind == "access"):
@@ -147,13 +147,11 @@ def _from_change(line: str, near: Sequence[str]) -> str:
     return line if same <= _LEAD * 2 else f"{line[0]}…{line[1 + same - _LEAD :]}"
 
 
-def words_of(change: SettingChange) -> str:
-    """A setting before and after; keys by name only."""
+def values_of(change: SettingChange) -> tuple[str, str]:
+    """A setting before and after, "unset" where it is not there; keys by name only."""
     shown = change.as_json()
-    before = shown["from"] if change.there else "not set"
-    return (
-        f"{change.short}: {_short(before)} becomes {'not set' if shown['removed'] else _short(shown['to'])}"
-    )
+    before = _short(shown["from"]) if change.there else "unset"
+    return before, "unset" if shown["removed"] else _short(shown["to"])
 
 
 def _short(value: Any) -> str:

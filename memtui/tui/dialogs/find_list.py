@@ -77,7 +77,7 @@ class FindList(QuickModal[str | None]):
         title: str,
         items: Sequence[FindItem],
         *,
-        hint: str = "a word of it",
+        hint: str = "type to search",
         empty: str = "",
         text: str = "",
     ) -> None:

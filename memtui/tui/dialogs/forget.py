@@ -34,7 +34,7 @@ def ways(able_to_archive: bool) -> list[Option]:
         *archive,
         Option(DELETE, "delete", "undo brings it back", "d"),
         Option(SHRINK, "delete including history", "older versions too, no undo", "t"),
-        Option(PAST, "only its history", "stays; older texts go, no undo", "p"),
+        Option(PAST, "only its history", "keeps the memory, no undo", "p"),
     ]
 
 

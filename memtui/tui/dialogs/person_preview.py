@@ -119,7 +119,7 @@ def person_rows(
 def _seems(found: Likely) -> str:
     """Why a memory is probably about somebody."""
     word = f"“{one_line(found.word)}”" if found.word else ""
-    near = f"likeness {score(found.similarity)}" if found.similarity is not None else ""
+    near = f"similarity {score(found.similarity)}" if found.similarity is not None else ""
     return "  ".join(part for part in (word, near) if part)
 
 

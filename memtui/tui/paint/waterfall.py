@@ -48,7 +48,7 @@ class WaterfallStep:
     style: str
     formula: str = ""
     places: str = ""
-    """How the rank changed: "#3 ▸ #1"; empty where it did not."""
+    """How the rank changed: "#3 → #1"; empty where it did not."""
 
 
 @dataclass(frozen=True, slots=True)

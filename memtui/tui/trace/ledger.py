@@ -133,7 +133,7 @@ def _rule(step: Step, stage: StageSummary | None) -> str:
 
 def _story(told: CandidateStory | None, width: int) -> list[Content]:
     """What happened, in words."""
-    if told is None or not told.story or told.story.startswith("stopped at"):  # that much is said above
+    if told is None or not told.story or told.story.startswith("failed check"):  # that much is said above
         return []
     lines = Content.styled(one_line(told.story), "$foreground").wrap(max(12, width - 4))
     return [Content(), *(Content.assemble("   ", line) for line in lines)]
@@ -239,7 +239,7 @@ def _neighbor_line(near: Mapping[str, Any], width: int) -> Content:
 def _proof_line(proof: Proof) -> Content:
     error = f"largest error {proof.max_error:.1g}" if proof.max_error else "no error"
     return Content.styled(
-        f"   {counted(proof.checked, 'step')} of this recall recomputed by other formulas, {error}", "$dim"
+        f"   {counted(proof.checked, 'step')} of this recall recomputed independently, {error}", "$dim"
     )
 
 

@@ -63,7 +63,7 @@ def chips(
         OptionChip("recipe", "recipe", form.recipe or "-"),
         OptionChip("limit", "k", str(limit or "-"), form.limit is not None and form.limit != own_limit),
         OptionChip("scope", *asked_by(form, recipe, own, searched)),
-        OptionChip("category", "category", form.category or "any kind", form.category is not None),
+        OptionChip("category", "category", form.category or "any", form.category is not None),
         OptionChip("source", "caller", form.source or own_source, form.source not in (None, own_source)),
         *tried,
     )
@@ -134,7 +134,10 @@ def limit_options(recipe: RecipeInfo | None) -> list[Option]:
 def category_options(categories: Sequence[tuple[str | None, int]]) -> list[Option]:
     """No filter, then the stored categories with their counts."""
     known = [(name, count) for name, count in categories if name]
-    return [Option(ANY, "any kind"), *(Option(name, one_line(name), f"{count:,}") for name, count in known)]
+    return [
+        Option(ANY, "any category"),
+        *(Option(name, one_line(name), f"{count:,}") for name, count in known),
+    ]
 
 
 def source_options(recipe: RecipeInfo | None) -> list[Option]:

@@ -332,11 +332,11 @@ def disagreements(found: Sequence[Disagreement], now_ms: int, glyphs: Glyphs, ca
     """The lines on memories that disagree: both values with their ages, what came back, and the key that mends it."""
     lines = []
     for each in found:
-        place = f"number {each.newer_rank}" if each.newer_rank else "not recalled"
+        place = f"is #{each.newer_rank}" if each.newer_rank else "was not returned"
         said = (
-            f": number {each.rank} says {each.kind} {one_line(each.value)}, "
-            f"{age(each.recalled_ms, now_ms)} old; a newer one {one_line(each.newer_value)}, "
-            f"{age(each.newer_ms, now_ms)} old, {place}"
+            f": #{each.rank} says {each.kind} {one_line(each.value)} "
+            f"({age(each.recalled_ms, now_ms)} old); a newer memory says {one_line(each.newer_value)} "
+            f"({age(each.newer_ms, now_ms)} old) and {place}"
         )
         lines.append(
             Content.assemble(
@@ -412,10 +412,10 @@ def confidence_reasons(told: Confidence) -> str:
     """What the confidence is made of, in a few words with their numbers."""
     another = ", another's fits better" if told.another else ""
     if told.few:
-        return f"words met {score(told.met)}{another}, few candidates"
+        return f"words matched {score(told.met)}{another}, few candidates"
     beside = {None: "", True: ", neighbours too", False: ", no neighbours"}[told.beside]
     letter = "" if told.literal is None else f", exact matches {score(told.literal)}"
-    return f"words met {score(told.met)}, weight {score(told.gathered)}{letter}{another}{beside}"
+    return f"words matched {score(told.met)}, weight {score(told.gathered)}{letter}{another}{beside}"
 
 
 def confidence_words(told: Confidence) -> tuple[str, str]:

@@ -109,7 +109,7 @@ def _stretched_sum(b: float, i: Inputs) -> str:
 
 
 def _met(b: float, i: Inputs) -> str:
-    return f"+ {figure(i.get('late_weight'))} x {stretch_words(i, 'met')} words met"
+    return f"+ {figure(i.get('late_weight'))} x {stretch_words(i, 'met')} words matched"
 
 
 def _read(b: float, i: Inputs) -> str:
@@ -124,7 +124,7 @@ def _signals(b: float, i: Inputs) -> str:
         if isinstance(value, int | float) and isinstance(weight, int | float) and value and weight:
             times = "" if value == 1 else f" x {figure(value)}"
             parts.append(f"{'-' if weight < 0 else '+'} {figure(abs(weight))}{times} {said}")
-    return " ".join(parts) or "nothing to add"
+    return " ".join(parts) or "no signal applies"
 
 
 def _newer(b: float, i: Inputs) -> str:
@@ -223,17 +223,17 @@ def formula(rule: str, before: float | None, inputs: Inputs) -> str:
 
 GATES = {
     "min_score": "below the minimum score",
-    "inactive": "replaced, withdrawn or not yet true",
+    "inactive": "replaced, invalidated or not yet valid",
     "expired": "expired",
     "category": "another category",
     "tag": "without the tag that was asked for",
     "rerank_window": "outside the rerank window",
     "hard_cutoff": "below the hard cutoff",
-    "noise_filter": "taken for noise",
+    "noise_filter": "noise",
     "mmr_diversity": "near-duplicate of a better one",
     "limit": "below the cutoff",
     "state": "not confirmed, archived or a reflection",
-    "suppressed": "suppressed for a while",
+    "suppressed": "suppressed for some turns",
     "adaptive_gate": "the agent would not have asked",
     "scope": "in another scope",
     "lane_limit": "beyond the limit of its tier's search",

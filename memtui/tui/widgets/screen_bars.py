@@ -38,27 +38,32 @@ class TopBar(Widget):
         self._mode = mode
 
     def render(self) -> Content:
-        left = self._fitting()
-        right = self._store(self.size.width - left.cell_length - 2)
+        left, brief = self._fitting()
+        right = self._store(self.size.width - left.cell_length - 2, brief=brief)
         gap = max(1, self.size.width - left.cell_length - right.cell_length - 1)
         return Content.assemble(left, " " * gap, right)
 
-    def _fitting(self) -> Content:
-        """The tabs with as many names as there is room for; gaps, the program's name and the store's yield first."""
+    def _fitting(self) -> tuple[Content, bool]:
+        """The tabs with as many names as there is room for, and whether the store is told in brief.
 
-        def fits(tabs: Content, kept: int) -> bool:
-            return tabs.cell_length + self._store(0, kept).cell_length + 2 <= self.size.width
+        Gaps, the program's name, the store's name and the table's version yield before the name of a screen does;
+        then the long names, for more of the others stay, and these at the same place on every screen.
+        """
+
+        def fits(tabs: Content, kept: int, brief: bool = False) -> bool:
+            return tabs.cell_length + self._store(0, kept, brief=brief).cell_length + 2 <= self.size.width
 
         every = frozenset(MODES)
         tries = ((3, True, NAME_KEPT), (2, True, NAME_KEPT), (1, True, NAME_KEPT), (1, False, NAME_KEPT))
         for gap, program, kept in (*tries, (1, False, NAME_LEAST)):
             if fits(tabs := self._tabs(every, gap, program=program), kept):
-                return tabs
+                return tabs, False
+        keys = host(self).keys.by_id
         named: frozenset[str] = frozenset()
-        for mode in MODES:
-            if fits(self._tabs(more := named | {mode}, 1), NAME_LEAST):
+        for mode in sorted(MODES, key=lambda mode: (mode != self._mode, len(keys[GO + mode].title))):
+            if fits(self._tabs(more := named | {mode}, 1, program=False), NAME_LEAST, brief=True):
                 named = more
-        return self._tabs(named, 1)
+        return self._tabs(named, 1, program=False), True
 
     def _tabs(self, named: Set[str], gap: int, *, program: bool = True) -> Content:
         """The screens, `gap` cells between them, those in `named` with their names, the one that is open always."""
@@ -77,18 +82,21 @@ class TopBar(Widget):
                 parts += [tab.stylize(click), Content(" " * (gap - 2))]
         return Content.assemble(*parts)
 
-    def _store(self, room: int, least: int = NAME_LEAST) -> Content:
-        """The store's name and state; in less room than it needs only its name is cut, to `least` cells."""
+    def _store(self, room: int, least: int = NAME_LEAST, *, brief: bool = False) -> Content:
+        """The store's name and state; in less room than it needs only its name is cut, to `least` cells. Where it is
+        `brief`, the version and "rw" are left out, and the gaps are one cell."""
         app = host(self)
         session, glyphs = app.session, app.glyphs
         if session.info is not None:
             info = session.info
             rights = ("RO", "bold $stale") if info.read_only else ("rw", "$dim")
-            newer = f"  {session.newer}" if session.newer else ""
-            staged = f"  {session.staged:,} staged" if session.staged else ""
-            tail = Content.assemble(
-                f"  v{info.version}  ", rights, (newer, "$stale"), (staged, "bold $stale")
-            )
+            gap = " " if brief else "  "
+            newer = f"{gap}{session.newer}" if session.newer else ""
+            staged = f"{gap}{session.staged:,} staged" if session.staged else ""
+            table = Content.assemble(f"  v{info.version}  ", rights)
+            if brief:  # that a store may be written is what nobody asks; that it may not is
+                table = Content.assemble(" ", rights) if info.read_only else Content()
+            tail = Content.assemble(table, (newer, "$stale"), (staged, "bold $stale"))
             name = Content.styled(
                 crop(one_line(info.name), max(least, room - tail.cell_length - 2)), "$foreground"
             )

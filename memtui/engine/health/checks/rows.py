@@ -177,9 +177,7 @@ def _metadata(patient: Patient) -> Seen | None:
     rows = np.flatnonzero(patient.catalog.meta.flags & INVALID)
     if not rows.size:
         return None
-    return Seen(
-        f"{memories(rows.size)} whose metadata is no JSON object", rows.size, ids=patient.ids_at(rows)
-    )
+    return Seen(f"{memories(rows.size)} with broken metadata", rows.size, ids=patient.ids_at(rows))
 
 
 def _chains(patient: Patient) -> Seen | None:
@@ -247,7 +245,7 @@ CHECKS = (
     ),
     Check(
         "D23", "scopes", "light", "S2", "wrong",
-        "no agent is ever given them", "give them a scope that is read", _unread, back="the journal",
+        "no agent can recall them", "move them to a scope that an agent reads", _unread, back="the journal",
         price="one write",
     ),
     Check(

@@ -75,7 +75,7 @@ def _numbers(state: AgentsState, width: int, look: Look) -> list[Row]:
     ]
     if day.previews:
         waits = counted(day.previews, "change", "changes")
-        rows.append(fact("previews", f"{waits} asked once and not confirmed by the client", width))
+        rows.append(fact("previews", f"{waits} previewed, not confirmed by the client", width))
     rows.append(line(" Kept are ids, times and hashes; texts only with --keep-texts.", "$dim"))
     return rows
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -29,7 +30,7 @@ from memtui.tui.widgets.row_list import Row
 from memtui.tui.widgets.view_rows import Look, views_line
 
 if TYPE_CHECKING:
-    from memtui.engine.clients import Call
+    from memtui.engine.clients import Activity, Call
 
 ASCII_SIGNS = str.maketrans("✓✗†○┄–“”", '+x+o.-""')
 
@@ -117,7 +118,7 @@ def result_of(call: Call, glyphs: Glyphs) -> tuple[str, str]:
     if call.outcome == UNANSWERED:
         return "no answer", "$stale"
     if call.outcome == "preview":
-        return "○ asked once", "$stale"
+        return "○ unconfirmed", "$stale"
     if call.outcome == "injected":
         return f"{full(call.chars)} c" if call.chars else "", "$foreground"
     if call.outcome == "silent":
@@ -283,7 +284,7 @@ def rights(state: AgentsState, width: int, look: Look) -> list[Row]:
     rows = [line(crop(head, width), "$heading")]
     for each in state.clients:
         reads, writes, rate = told_rights(each)
-        rest = "paused" if each.paused else "active" if each.client is not None else "set at start"
+        rest = "paused" if each.paused else "active" if each.client is not None else "start options"
         rows.append(
             Row(
                 (
@@ -411,16 +412,37 @@ def block_of(row: ClientRow) -> str:
 
 
 def clients_of_day(state: AgentsState, width: int, look: Look) -> list[Row]:
-    """What each client did: calls, stored, refused."""
+    """What each client did: its calls by tool, the last one, what it stored and was given, what refused it."""
     rows = []
     for each in state.clients:
         act = each.activity
         if act is None:
             continue
-        said = f"{counted(act.calls, 'call')}, {full(act.stored)} stored, {full(act.injected)} injected"
-        refused = f", {full(act.refused)} refused" if act.refused else ""
-        rows.append(fact(one_line(each.name)[: NAME_CELLS - 1], said + refused, width))
+        calls = [call for call in state.calls or () if call.client == act.client and call.asked]
+        rows.append(fact(one_line(each.name)[: NAME_CELLS - 1], _calls_of(act, calls), width))
+        numbers = [("stored", act.stored), ("injected", act.injected)]
+        done = [f"{full(count)} {what}" for what, count in numbers if count]
+        if done:
+            rows.append(fact("", ", ".join(done), width, "$dim"))
+        if act.refused:
+            gates = Counter(one_line(call.gate) for call in calls if call.outcome == "refused" and call.gate)
+            by = f", by {_most_first(gates)}" if gates else ""
+            rows.append(fact("", f"{full(act.refused)} refused{by}", width, "$stale"))
+        if calls:
+            last = f"last {ago(act.last_ms, look.now_ms)}, slowest {duration(max(call.ms for call in calls))}"
+            rows.append(fact("", last, width, "$dim"))
     return rows or [line(" the activity of clients is listed here", "$dim")]
+
+
+def _calls_of(act: Activity, calls: Sequence[Call]) -> str:
+    """How many calls, and of which tools where each of them is in the list."""
+    tools = Counter(one_line(call.tool).removeprefix("memory_") for call in calls)
+    by = f": {_most_first(tools)}" if calls and len(calls) == act.calls else ""
+    return f"{counted(act.calls, 'call')}{by}"
+
+
+def _most_first(counts: Counter[str]) -> str:
+    return ", ".join(f"{name} {count}" for name, count in counts.most_common())
 
 
 # ------------------------------------------------------------------ documents, to-dos
@@ -435,7 +457,7 @@ def scopes(state: AgentsState, width: int, look: Look) -> list[Row]:
         said = (
             ""
             if made is None
-            else f"{len(made.consumed)} in its working set"
+            else f"{len(made.consumed)} in the working set"
             if made.text
             else "no working set"
         )

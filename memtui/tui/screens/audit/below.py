@@ -30,9 +30,9 @@ def sessions(state: AuditState, width: int, look: Look) -> list[Row]:
     if found is None or room < LEAST_BELOW:
         return rows
     head = f"{full(sum(found.by_day))} in {counted(len(found.by_day), 'day')}, minimum"
-    below = [_head("INJECTED A DAY", head, width)]
+    below = [_head("INJECTED PER DAY", head, width)]
     below += _days(found.by_day, width, look)[-(room - 4) :]
-    said = f"{full(found.turns)}, {full(found.silent)} silent, {full(found.unknown)} not recorded"
+    said = f"{full(found.turns)}, {full(found.silent)} without memory, {full(found.unknown)} not recorded"
     below += [view.line(""), view.fact("turns", said, width)]
     return [*rows, view.line(""), *below]
 

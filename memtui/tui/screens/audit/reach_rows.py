@@ -30,7 +30,7 @@ TOLD_CELLS = 8
 def leaks(state: AuditState, width: int, look: Look) -> list[Row]:
     """What crossed, or can."""
     if state.leaks is None:
-        return [line(" looking through the channels", "$dim")]
+        return [line(" checking the channels", "$dim")]
     rows = []
     for at, each in enumerate(state.leaks.leaks):
         did = each.certainty == "did"
@@ -241,7 +241,7 @@ def change(state: AuditState, width: int, look: Look) -> list[Row]:
     if found is None:
         said = "What would be changed of it and of its copies, what stays, and the proof of it."
         return [line(f" {each}", "$dim") for each in wrapped(said, width)]
-    rows = [line(" ONE CHANGE, undone any day", "bold $heading")]
+    rows = [line(" ONE CHANGE, can be undone", "bold $heading")]
     kept = 0
     for each, mend in state.mends.items():
         if mend.verb == "leave":
@@ -255,7 +255,7 @@ def change(state: AuditState, width: int, look: Look) -> list[Row]:
     if kept:
         rows.append(fact("leaves", f"{counted(kept, 'row')} as they are", width, "$dim"))
     left = f"{counted(len(found.files), 'file')} and {counted(len(found.turns), 'turn')}"
-    rows.append(fact("untouched", f"{left}: listed, never written", width, "$dim"))
+    rows.append(fact("not changed", f"{left}: listed only", width, "$dim"))
     if found.versions is not None:
         rows.append(
             fact("remains", f"the text stays in versions v{found.versions[0]} to v{found.versions[1]}", width)
@@ -300,7 +300,7 @@ def live(state: AuditState, width: int, look: Look) -> list[Row]:
         "in Journal and Health."
     )
     return [
-        line(" nothing has been written since you began to look", "$foreground"),
+        line(" no write since this view was opened", "$foreground"),
         *(line(f" {each}", "$dim") for each in wrapped(told, width)),
     ]
 
@@ -314,10 +314,10 @@ def costs(state: AuditState, width: int, look: Look) -> list[Row]:
     most = max(found.by_day, default=0)
     rows = [
         fact("injections", counted_days, width),
-        fact("a day", f"{spark(found.by_day, look.glyphs)}  most {full(most)}, today last", width),
+        fact("per day", f"{spark(found.by_day, look.glyphs)}  most {full(most)}, today last", width),
         fact(
             "turns",
-            f"{full(found.turns)}, {full(found.silent)} silent, {full(found.unknown)} not recorded",
+            f"{full(found.turns)}, {full(found.silent)} without memory, {full(found.unknown)} not recorded",
             width,
         ),
         line(""),

@@ -44,10 +44,10 @@ REVEAL_S = 10.0
 
 _TITLES: dict[View, tuple[str, str, str]] = {
     "sessions": ("Sessions", "Turns", "Turn"),
-    "access": ("Who reads what", "Findings", "Cell"),
+    "access": ("Who reads what", "Findings", "Permission"),
     "leaks": ("Leaks", "Channels", "Proof"),
-    "reach": ("Reach", "Turns", "One change"),
-    "live": ("As it happens", "So far", "What it costs"),
+    "reach": ("Reach", "Turns", "Fix"),
+    "live": ("Live events", "Totals", "Injection cost"),
 }
 
 

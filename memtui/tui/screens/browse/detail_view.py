@@ -368,7 +368,7 @@ def _links(
 _CROSSES = {
     "rises": "rises to {to}",
     "sinks": "sinks to {to}",
-    "stale": "falls below the stale line",
+    "stale": "falls below the stale threshold",
     "expires": "expires",
 }
 

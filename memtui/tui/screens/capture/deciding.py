@@ -143,4 +143,4 @@ def _with_items(
 ) -> CaptureState:
     kept = state.item if any(each.id == state.item for each in items) else ""
     kept = kept or (items[0].id if items else "")
-    return replace(state, items=items, done=done, item=kept, taken_back=back)
+    return replace(state, items=items, inbox_read=True, done=done, item=kept, taken_back=back)

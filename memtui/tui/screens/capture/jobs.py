@@ -35,19 +35,34 @@ JOBS = (
     Job(
         "compaction",
         "merges near duplicates",
-        (("reads", "memories, by the similarity of their vectors"), ("model", "none")),
+        (
+            ("reads", "memories, by the similarity of their vectors"),
+            (
+                "steps",
+                "group near duplicates of one scope and category, keep the best text, join their facts",
+            ),
+            ("model", "none"),
+            ("shell", "memtui compact --dry-run"),
+        ),
     ),
     Job(
         "dreaming",
         "archives duplicates, moves tiers, strengthens what is used",
-        (("reads", "duplicates, tiers, use counts"), ("model", "none")),
+        (
+            ("reads", "duplicates, tiers, use counts"),
+            ("steps", "light: archive duplicates; deep: move tiers by the rules; REM: write patterns down"),
+            ("model", "none"),
+            ("shell", "memtui dream --dry-run"),
+        ),
     ),
     Job(
         "reflection",
-        "a model draws lessons from the chosen conversation",
+        "a model derives rules from the chosen conversation",
         (
             ("reads", "the conversation chosen in Conversations"),
-            ("model", "the one you name"),
+            ("steps", "send the conversation to the model, store its rules as reflections"),
+            ("model", "the one you choose: f"),
+            ("shell", "memtui reflect FILE"),
         ),
     ),
     Job(
@@ -55,7 +70,9 @@ JOBS = (
         "adds categories, summaries and tiers to rows of the old format",
         (
             ("reads", "rows without summaries of their own"),
-            ("model", "the one you name, or none"),
+            ("steps", "write the three summaries, set category and tier; what a row has is kept"),
+            ("model", "the one you choose: f; without one the text's beginning is the summary"),
+            ("shell", "memtui upgrade --dry-run"),
         ),
     ),
 )
@@ -127,8 +144,9 @@ def preview(state: CaptureState, width: int, glyphs: Glyphs, keys: Keymap) -> li
         job = next((each for each in JOBS if each.name == state.job), JOBS[0])
         told = (*job.told, ("writes", "one entry of the Journal, which can be undone"))
         facts = [
-            Row((Content.assemble((f" {name:<8}", "$dim"), crop(text, width - 10, glyphs.ellipsis)),))
+            Row((Content.assemble((f" {name if at == 0 else '':<8}", "$dim"), part.plain),))
             for name, text in told
+            for at, part in enumerate(Content(text).wrap(max(8, width - 10)))
         ]
         return [*(Row((part,)) for part in _wrapped(said, width, "$dim")), Row((Content(),)), *facts]
     lines: list[tuple[str, str]] = [(f"! {each}", "$stale") for each in found.changes.warnings]

@@ -9,6 +9,7 @@ from memtui.engine import counted
 from memtui.tui.actions.keymap import Keymap
 from memtui.tui.actions.table import bindings
 from memtui.tui.paint.glyphs import Glyphs
+from memtui.tui.paint.numbers import full
 from memtui.tui.screens.capture import funnel, jobs, sent, view
 from memtui.tui.screens.capture.state import VIEWS, CaptureState
 from memtui.tui.widgets.panel import Panel
@@ -72,7 +73,7 @@ _LISTS = (
     (ScrolledRows, "other", "With other settings", "otherwise"),
     (ScrolledRows, "day", "By day", "days"),
     (SaidRows, "job", "Jobs", "jobs"),
-    (ScrolledRows, "plan", "What it would do", "plan"),
+    (ScrolledRows, "plan", "Preview", "plan"),
 )
 """Each list with its name, the title of its panel and the panel's id."""
 
@@ -119,8 +120,8 @@ def headlines(state: CaptureState, *, narrow: bool = False) -> Mapping[str, Mapp
             else f"{len(trace.texts)}, in order  {{capture.why-not}} why not",
         },
         "candidate": {
-            "which": "" if trace is None else f"{len(state.candidates)} of this text, {len(made)} to write",
-            "where": "{capture.accept} accept  {capture.edit} edit  {capture.refuse} refuse",
+            "which": "" if trace is None else f"{len(state.candidates)} from this text, {len(made)} to apply",
+            "where": "{capture.accept} accept  {capture.edit} edit  {capture.refuse} reject",
         },
         "trace": {
             "what": "Why not" if state.verdict is not None else "Trace",
@@ -130,7 +131,7 @@ def headlines(state: CaptureState, *, narrow: bool = False) -> Mapping[str, Mapp
             "which": views if narrow else "",
             "where": "{capture.paste} paste  {capture.load} file",
         },
-        "inbox": {"which": f"{views}   {counted(len(state.items), 'waits', 'wait')}"},
+        "inbox": {"which": views + (f"   {full(len(state.items))} to review" if state.inbox_read else "")},
         "steps": {
             "which": views if narrow else f"{views}   {talks}{funnel.as_if(state)}",
             "where": "{capture.again} all" if narrow else "{capture.again} all of the list",

@@ -443,7 +443,7 @@ class CaptureScreen(BaseScreen):
         if engine is None:
             return
         talk = self.state.shown
-        self.state = replace(self.state, job=name, waiting=f"looking what {name} would do")
+        self.state = replace(self.state, job=name, waiting=f"previewing {name}")
         self.repaint()
         self.call(
             JOB,
@@ -459,7 +459,7 @@ class CaptureScreen(BaseScreen):
     def _apply_job(self) -> None:
         found = self.state.plans.get(self.state.job)
         if found is None or not found.changes.changes:
-            self.flash("Open a job first: it shows what it would do.", "note")
+            self.flash("Preview the job first: {said.open}.", "note")
             return
         self.staging.stage(lambda engine: found.changes)
 

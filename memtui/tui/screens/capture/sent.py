@@ -32,7 +32,7 @@ def sent(state: CaptureState, width: int, glyphs: Glyphs) -> list[Row]:
 def _in_one_line(state: CaptureState, lines: list[str]) -> str:
     """What matters most: that a model failed, and what to do then; else what went where, and its cost."""
     if not state.model:
-        return "nothing leaves this machine; what rules are unsure of waits"
+        return "nothing leaves this machine; uncertain texts go to the inbox"
     trace = state.trace
     waits = 0 if trace is None else sum(each.gate == "model failed" for each in trace.texts)
     if trace is None or not waits:
@@ -42,7 +42,7 @@ def _in_one_line(state: CaptureState, lines: list[str]) -> str:
 
 def _of_rules() -> list[str]:
     return [
-        "no model: statements are found by rules in 6 languages, likeness by the store's own vectors",
+        "no model: statements are found by rules in 6 languages, similarity by the store's own vectors",
         "cannot tell fiction from fact or merge two texts: uncertain ones go to the inbox, merges stay two rows",
         "nothing leaves this machine",
     ]

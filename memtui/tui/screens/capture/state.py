@@ -95,6 +95,8 @@ class CaptureState:
     waiting: str = ""
     """What is being waited for, in words."""
     items: tuple[Item, ...] = ()
+    inbox_read: bool = False
+    """Whether `items` are those of the store; before, that there are none says nothing."""
     done: int = 0
     item: str = ""
     zoom: str = ""

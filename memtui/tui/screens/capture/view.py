@@ -53,7 +53,7 @@ def verdict_of(text: CaptureText, made: Sequence[CaptureCandidate]) -> tuple[str
     if text.fate == "known":
         return KNOWN, "stored already"
     if text.fate == "deferred":
-        return WAITS, f"waits, {text.gate}"
+        return WAITS, f"needs review: {text.gate}"
     if text.gate == "model":
         return DROPPED, "model: nothing"
     return (SECRET if text.gate in ("secret", "order") else DROPPED), text.gate or "nothing in it"
@@ -238,14 +238,14 @@ def trace(state: CaptureState, width: int, glyphs: Glyphs, keys: Keymap) -> list
     text = trace.texts[state.text]
     lines = [_filters(text, glyphs)]
     for _, each in state.candidates:
-        lines.append(("found", glyphs.mark, f"{each.category}: {each.abstract}"))
+        lines.append(("candidate", glyphs.mark, f"{each.category}: {each.abstract}"))
         if each.neighbours:
             near = each.neighbours[0]
             lines.append(
-                ("neighbour", glyphs.mark, f"{near.score:.3f} in {trace.facts.get('scope', '')}: {near.text}")
+                ("nearest", glyphs.mark, f"{near.score:.3f} in {trace.facts.get('scope', '')}: {near.text}")
             )
         elif each.decision != "drop":
-            lines.append(("neighbour", glyphs.mark, "nothing alike in this scope"))
+            lines.append(("nearest", glyphs.mark, "no similar memory in this scope"))
         lines.append(
             (
                 "decision",
@@ -347,6 +347,8 @@ def _heard(state: CaptureState, width: int) -> list[Row]:
 
 def inbox(state: CaptureState, width: int, now_ms: int, glyphs: Glyphs, keys: Keymap) -> list[Row]:
     """What waits, one line each."""
+    if not state.inbox_read:
+        return said_rows("reading the inbox", width)
     if not state.items:
         done = f" {state.done} done." if state.done else ""
         way = (

@@ -289,7 +289,7 @@ def detail_rows(state: CasesState, width: int, glyphs: Glyphs) -> list[Row]:
             for line in Content.styled(one_line(fact), "$dim").wrap(max(12, width - 2))
         ]
     if case.silent:
-        lines += [Content(), Content.styled(" nothing should come back", "$foreground")]
+        lines += [Content(), Content.styled(" no result is expected", "$foreground")]
     for heading, ids in (("EXPECTED", case.expected), ("WRONG", case.rejected)):
         if ids:
             columns = f"{'A':>5}{'B':>5}" if state.b is not None else f"{'A':>5}"

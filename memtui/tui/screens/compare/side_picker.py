@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 
 WAYS = (
     ("recipe", "another recipe", "the same question through another pipeline", "e"),
-    ("settings", "other settings", "what if one value were another", "p"),
+    ("settings", "other settings", "change one setting", "p"),
     ("file", "a configuration file", "the plugin's retrieval and decay blocks", "f"),
     ("version", "an older version of the table", "read only, nothing is restored", "t"),
-    ("time", "another time", "as of a date, on the rows of now", "d"),
-    ("receipt", "a saved receipt", "the answer of that time", "s"),
+    ("time", "another time", "as of a date, on today's rows", "d"),
+    ("receipt", "a saved receipt", "the answer at that time", "s"),
 )
 """Name, what it is, what it does, and the letter that takes it."""
 

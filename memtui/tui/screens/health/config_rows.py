@@ -8,7 +8,7 @@ from textual.content import Content
 
 from memtui.engine import counted, one_line
 from memtui.tui.dialogs.answer_effect_view import answers_lines
-from memtui.tui.dialogs.config_preview import words_of
+from memtui.tui.dialogs.config_preview import values_of
 from memtui.tui.paint.cells import crop, fit, tilde
 from memtui.tui.screens.health.configuring import OWN, answers_of, flight_words, plain
 from memtui.tui.screens.health.state import HealthState
@@ -58,15 +58,42 @@ def config(state: HealthState, width: int, look: Look) -> list[Row]:
     if not config.changes and config.turned.plan == OWN:
         said = " no change planned: choose a plan, or edit an option"
         rows.append(Row((Content.styled(crop(said, width - 1, look.glyphs.ellipsis), "$dim"),)))
-        return rows
+        return [*rows, *_offered(config, width, look), *_set(config, width, look)]
     title = f" {config.title}: {counted(len(config.changes), 'setting')}"
     rows.append(Row((Content.styled(crop(title, width - 1, look.glyphs.ellipsis), "bold $heading"),)))
     for change in config.changes:
         own = look.glyphs.mark if change.short in config.turned.edits else " "
         name = fit(change.short, min(34, max(12, width // 2)), look.glyphs.ellipsis)
-        words = one_line(words_of(change).partition(": ")[2])
+        words = one_line(f" {look.glyphs.forth} ".join(values_of(change)))
         line = crop(f" {own} {name} {words}", width - 1, look.glyphs.ellipsis)
         rows.append(Row((Content(line),), change.short))
+    return rows
+
+
+def _offered(config: ConfigView, width: int, look: Look) -> list[Row]:
+    """The plans that can be chosen, with how many settings each would change."""
+    rows = [Row((Content(),)), Row((Content.styled(" PLANS", "bold $heading"),))]
+    for letter, title, count in config.offered:
+        far = counted(count, "change") if count else "no change"
+        room = max(8, width - len(far) - 8)
+        line = Content.assemble(
+            (f"   {letter}  ", "bold $foreground"),
+            (fit(title, room, look.glyphs.ellipsis), "$foreground"),
+            (f" {far}", "$dim"),
+        )
+        rows.append(Row((line,), f"plan:{letter}"))
+    return rows
+
+
+def _set(config: ConfigView, width: int, look: Look) -> list[Row]:
+    """The options that the file sets, with their values; the defaults of the others are in the list of all."""
+    lines = [line for line in config.lines if line.is_set]
+    head = f" SET IN THE FILE  {len(lines)} of {counted(len(config.lines), 'option')}"
+    rows = [Row((Content(),)), Row((Content.styled(crop(head, width - 1), "bold $heading"),))]
+    for line in lines:
+        name = fit(f"   {line.option.path}", min(40, max(16, width * 3 // 5)), look.glyphs.ellipsis)
+        said = crop(one_line(plain(line.value)), max(4, width - len(name) - 3), look.glyphs.ellipsis)
+        rows.append(Row((Content.assemble((f"{name} ", "$foreground"), (said, "$dim")),), line.option.path))
     return rows
 
 
@@ -81,7 +108,7 @@ def _options(config: ConfigView, width: int, look: Look) -> list[Row]:
         name = fit(f"   {last or head}", min(32, max(16, width * 2 // 5)), look.glyphs.ellipsis)
         said, style = _value(each)
         if each.change is not None:
-            said, style = one_line(words_of(each.change).partition(": ")[2]), "bold $stale"
+            said, style = one_line(f" {look.glyphs.forth} ".join(values_of(each.change))), "bold $stale"
         room = max(4, width - len(name) - 3)
         rows.append(
             Row(
@@ -101,7 +128,7 @@ def _value(line: OptionLine) -> tuple[str, str]:
     if line.is_set:
         return one_line(plain(line.value)), "$foreground"
     default = line.option.default
-    return ("not set" if default is None else f"{plain(default)}, the default"), "$dim"
+    return ("unset" if default is None else f"{plain(default)}, the default"), "$dim"
 
 
 def before_writing(state: HealthState, width: int, look: Look) -> list[Row]:
@@ -112,18 +139,20 @@ def before_writing(state: HealthState, width: int, look: Look) -> list[Row]:
     if config.error:
         why = [("why", _DEMO)] if config.of_demo else []
         ways = [("do" if at == 0 else "", each) for at, each in enumerate(_WAYS)]
-        return labelled([*why, ("now", _WITHOUT), ("then", _WITH), *ways], width)
+        return labelled([*why, ("without", _WITHOUT), ("with", _WITH), *ways], width)
     lines: list[tuple[str, str]] = []
     for problem in config.problems:
         if state.cursor == f"problem:{problem.path}:{problem.rule}":
             lines += [
-                ("wrong", problem.sentence),
+                ("problem", problem.sentence),
                 ("where", problem.path),
-                ("remedy", problem.remedy),
+                ("fix", problem.remedy),
                 ("", ""),
             ]
-    line = config.line(state.cursor)
-    if line is not None:
+    line, letter = config.line(state.cursor), config.offer(state.cursor)
+    if letter is not None:
+        lines += [*_plan(letter, config), ("", "")]
+    elif line is not None:
         lines += [*_option(line), ("", "")]
     else:
         for change in config.changes:
@@ -136,29 +165,40 @@ def before_writing(state: HealthState, width: int, look: Look) -> list[Row]:
         flown = [*labelled(lines, width), *(Row((line,)) for line in (*answers, Content()))]
         lines = []
     if config.talks:
-        lines += [*(("talks" if at == 0 else "", said) for at, said in enumerate(config.talks)), ("", "")]
+        lines += [*(("capture" if at == 0 else "", said) for at, said in enumerate(config.talks)), ("", "")]
     lines += [(each.kind, each.sentence) for each in config.consequences]
     if not config.changes and config.turned.plan == OWN:
-        lines.append(("", "no plan is chosen; a plan or an edited option is previewed before it is written"))
+        lines.append(("", "no plan chosen; plans and edits are previewed before they are written"))
     elif not config.changes:
         lines.append(("", "nothing to change"))
     elif config.flight is None and not config.talks:
-        lines.append(("", "not tried yet: your cases and last questions can be answered under it first"))
+        lines.append(
+            ("", "not tested yet: the test answers your saved cases and last questions with this plan")
+        )
     return [*flown, *labelled(lines, width)]
+
+
+def _plan(letter: str, config: ConfigView) -> list[tuple[str, str]]:
+    title, count = next((title, count) for name, title, count in config.offered if name == letter)
+    return [
+        ("plan", f"{letter}, {title}"),
+        ("changes", counted(count, "setting") if count else "nothing: the file has these settings"),
+        ("next", "open it for its changes and their effect; nothing is written before the preview"),
+    ]
 
 
 def _option(line: OptionLine) -> list[tuple[str, str]]:
     option, change = line.option, line.change
-    out = [("option", option.path), ("means", option.meaning or "not documented here")]
+    out = [("option", option.path), ("meaning", option.meaning or "not documented")]
     if option.note:
         out.append(("note", option.note))
     out += [
-        ("takes", option.range),
+        ("allowed", option.range),
         ("default", "none" if option.default is None else plain(option.default)),
-        ("now", _value(line)[0]),
+        ("current", _value(line)[0]),
     ]
     if change is not None:
-        out += [("becomes", words_of(change).rpartition(" becomes ")[2]), ("file", tilde(str(change.file)))]
+        out += [("new", values_of(change)[1]), ("file", tilde(str(change.file)))]
         if change.reason and change.reason != option.meaning:
             out.append(("why", change.reason))
     return out

@@ -36,7 +36,14 @@ PLANS = ("A", "B", "C", "D", OWN)
 
 def read_config(engine: Engine, turned: Turned) -> ConfigView:
     """The configuration that names the store, its problems, and the plan as it was turned; for a worker."""
-    from memtui.engine.configuration import options_of, problems_of, setting_path, value_at
+    from memtui.engine.configuration import (
+        PLANS,
+        options_of,
+        plan_changes,
+        problems_of,
+        setting_path,
+        value_at,
+    )
 
     try:
         config = read_configuration(engine)
@@ -52,7 +59,9 @@ def read_config(engine: Engine, turned: Turned) -> ConfigView:
     for option in options_of(config):
         is_set, value = value_at(config, (*config.config_path, *setting_path(option.path)))
         lines.append(OptionLine(option, value, is_set, changes.get(option.path)))
-    return ConfigView(str(config.main), turned, draft, problems_of(config, store=engine.store), tuple(lines))
+    problems = problems_of(config, store=engine.store)
+    offered = tuple((plan.name, plan.title, len(plan_changes(config, plan))) for plan in PLANS.values())
+    return ConfigView(str(config.main), turned, draft, problems, tuple(lines), offered=offered)
 
 
 def _draft(engine: Engine, config: Configuration, turned: Turned) -> ConfigDraft:
@@ -196,7 +205,11 @@ class ConfigArea(Area):
     def _opened(self, event: RowList.Opened) -> None:
         if self.seen and self.planned is not None:
             event.stop()
-            self.action_edit()
+            letter = self.planned.offer(self.state.cursor)
+            if letter is not None:
+                self.read_plan(replace(self.planned.turned, plan=letter, dropped=frozenset()))
+            else:
+                self.action_edit()
 
     def read_plan(self, turned: Turned | None) -> None:
         """Read the configuration, and the plan as it was turned; None: as it was turned last."""
@@ -263,7 +276,7 @@ class ConfigArea(Area):
             ]
             self.app.push_screen(ChooseOne(option.path, options, now), taken)
         else:
-            words = [option.meaning, f"takes: {option.range}", f"default: {option.default}", option.note]
+            words = [option.meaning, f"allowed: {option.range}", f"default: {option.default}", option.note]
             hint = ". ".join(each for each in words if each) + ". Nothing: the default counts."
             self.app.push_screen(TextPrompt(option.path, hint, now), taken)
 

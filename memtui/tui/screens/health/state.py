@@ -68,6 +68,8 @@ class ConfigView:
     """What the cases and the last questions answer under it; None until it was flown."""
     talks: tuple[str, ...] = ()
     """What the saved conversations leave now and under the plan."""
+    offered: tuple[tuple[str, str, int], ...] = ()
+    """The plans that can be chosen: letter, title, and how many settings each would change here."""
 
     @property
     def plan(self) -> str:
@@ -89,9 +91,19 @@ class ConfigView:
         """What they bring."""
         return self.draft.consequences if self.draft is not None else ()
 
-    def line(self, path: str) -> OptionLine | None:
-        """The option with this dotted path."""
-        return next((each for each in self.lines if each.option.path == path), None)
+    def line(self, cursor: str) -> OptionLine | None:
+        """The option of the row under the cursor: the row of an option has its dotted path, that of a problem the
+        path of what is wrong within the file."""
+        named = cursor
+        for problem in self.problems:
+            if cursor == f"problem:{problem.path}:{problem.rule}":
+                named = f".{problem.path}"
+        whole = next((line for line in self.lines if line.option.path == named), None)
+        return whole or next((line for line in self.lines if named.endswith(f".{line.option.path}")), None)
+
+    def offer(self, cursor: str) -> str | None:
+        """The letter of the plan of the row under the cursor."""
+        return next((letter for letter, *_ in self.offered if cursor == f"plan:{letter}"), None)
 
 
 @dataclass(frozen=True, slots=True)

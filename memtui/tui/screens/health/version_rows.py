@@ -100,7 +100,13 @@ def _answers(state: HealthState, width: int, look: Look) -> list[Row]:
         now = found.place_now(memory)
         place = f"{at} then, {now if now is not None else 'gone'} now"
         rows += labelled(
-            [(place if len(place) < 11 else f"{at} ▸ {now or '–'}", f"{memory[:8]} {text}")], width
+            [
+                (
+                    place if len(place) < 11 else f"{at} {look.glyphs.forth} {now or '–'}",
+                    f"{memory[:8]} {text}",
+                )
+            ],
+            width,
         )
     fresh = [memory for memory, _ in found.now if all(memory != each for each, _ in found.then)]
     said = (

@@ -53,7 +53,7 @@ def _where(state: HealthState) -> str:
             return "no plan can be made"
         turned = len(state.config.turned.edits) + len(state.config.turned.dropped)
         more = f", {turned} turned" if turned else ""
-        return f"plan {state.config.plan}{more}, not written"
+        return f"plan {state.config.plan}{more}, not applied"
     if state.found is None:
         return ""
     passes = "all passes" if state.deep else "vectors not checked"

@@ -45,7 +45,7 @@ def injection_rows(found: InjectionEconomy, width: int, height: int, glyphs: Gly
         [("injected", days, f"  {trend}")] if wide else [("injected", days, ""), ("by day", "", trend)]
     )
     if found.turns:
-        silent = f"{full(found.silent)} of {counted(found.turns, 'turn')} got no memory"
+        silent = f"{full(found.silent)} of {full(found.turns)} without memory"
         unknown = f"{full(found.unknown)} not recorded" if found.unknown else ""
         if wide:
             told.append(("turns", ", ".join(part for part in (silent, unknown) if part), ""))
@@ -59,9 +59,7 @@ def injection_rows(found: InjectionEconomy, width: int, height: int, glyphs: Gly
     dear = found.dearest[: max(0, room - 1) if not found.most else max(0, room // 2 - 1)]
     most = found.most[: max(0, room - (len(dear) + 1 if dear else 0) - 1)]
     if dear:
-        rows.append(
-            LinkRow(Content.styled(crop("injected but unused (tokens, times)", width), "bold $heading"))
-        )
+        rows.append(LinkRow(Content.styled(crop("unused (tokens, times)", width), "bold $heading")))
     for each in dear:
         line = Content.assemble(
             (right(full(each.tokens), 6), "$stale"),

@@ -97,7 +97,7 @@ def tier_rows(stats: Stats, width: int, height: int, glyphs: Glyphs) -> list[Lin
         )
         rows.append(LinkRow(line, partial(ShowInBrowse, _term("tier", tier))))
     if not rows:
-        said = "this kind of store has no tiers" if stats.categories else "no memory is here yet"
+        said = "this kind of store has no tiers" if stats.categories else "no memories yet"
         rows.append(LinkRow(Content.styled(said, "$dim")))
     states = [(state, count) for state, count in stats.states if count]
     if states and height >= len(rows) + 2 + len(states):
@@ -115,7 +115,7 @@ def tier_rows(stats: Stats, width: int, height: int, glyphs: Glyphs) -> list[Lin
 def scope_rows(stats: Stats, width: int, height: int, glyphs: Glyphs) -> list[LinkRow]:
     """Scopes by size, the rest of them in one line."""
     if not stats.scopes:
-        words = Content("no memory is here yet, and so no scope").wrap(max(8, width))
+        words = Content("no scopes yet: this store has no memories").wrap(max(8, width))
         return [LinkRow(Content.styled(line.plain, "$dim")) for line in words][: max(1, height)]
     top = max((count for _, count in stats.scopes), default=1) or 1
     shown = stats.scopes if len(stats.scopes) <= height else stats.scopes[: max(1, height - 1)]

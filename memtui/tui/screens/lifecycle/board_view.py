@@ -124,7 +124,7 @@ def minute(ms: float) -> str:
 
 
 def step(before: str, after: str, glyphs: Glyphs) -> tuple[tuple[str, str], ...]:
-    """`◇▸·`: from one tier to another, as styled parts."""
+    """`◇→·`: from one tier to another, as styled parts."""
     return (
         (glyphs.tier(before), tier_style(before)),
         (glyphs.forth, "$dim"),

@@ -136,7 +136,7 @@ def below(state: LifecycleState, now_ms: int, glyphs: Glyphs, *, others: int = 0
     if remedy is not None:
         what = _with(remedy, life, now_ms)
     meant = Content.styled(
-        f" half after {_d(own.half_days)}; 1/e, the article's half-life, after {_d(own.fold_days)}", "$dim"
+        f" half-life {_d(own.half_days)}; 1/e (half-life in the article) after {_d(own.fold_days)}", "$dim"
     )
     if not others or state.board is None:
         return (who, what, meant)

@@ -229,7 +229,7 @@ NUMBER = 6
 DATED = 66
 """Wider lists have the date in the row; in others it stands below, for the row under the cursor."""
 
-_COUNTED = {"stale": "stale", "sinks": "may sink", "rises": "may rise", "expires": "end"}
+_COUNTED = {"stale": "stale", "sinks": "may drop a tier", "rises": "may rise a tier", "expires": "expire"}
 
 _SHAPES = {"stale": "$stale", "rises": "$delta-up", "sinks": "$delta-down", "expires": "$danger"}
 

@@ -8,6 +8,7 @@ from typing import ClassVar
 from textual import on
 from textual.content import Content
 
+from memtui.engine import counted
 from memtui.engine.lifecycle import KNOBS, ReviewCard
 from memtui.tui.bound_panel import Bound, BoundPanel
 from memtui.tui.host import host
@@ -151,7 +152,7 @@ class FlowPanel(RowsPanel):
         held = state.board.held if state.board is not None else 0
         narrow, said = self._size_class == "narrow", f"{full(held)} held" if held else ""
         self.headline(
-            which="  ".join(filter(None, ("if it were swept now", said if narrow else ""))),
+            which="  ".join(filter(None, ("if swept now", said if narrow else ""))),
             where="" if narrow or not held else f"{said}: pinned, not recalled, or without a time",
         )
 
@@ -269,7 +270,7 @@ class FindingsPanel(RowsPanel):
 
     def name_rows(self, state: LifecycleState) -> None:
         count = sum(1 for each in state.findings or () if each.severity != "info")
-        self.headline(which=f"{count} to look at" if count else "")
+        self.headline(which=counted(count, "warning") if count else "")
 
 
 class ReviewPanel(RowsPanel):
@@ -305,7 +306,7 @@ class CardPanel(RowsPanel):
         return memory_view.card_rows(card_of(state), state.memory, state.others, now_ms, width, self._glyphs)
 
     def name_rows(self, state: LifecycleState) -> None:
-        self.headline(which="why it is here")
+        self.headline(which="why review it")
 
 
 def card_of(state: LifecycleState) -> ReviewCard | None:

@@ -298,7 +298,7 @@ class MendScreen(BaseScreen):
         keys = self._keys
         at = keys.index(self.finds.key) + 1 if self.finds.key in keys else 0
         self.query_one("#found", Panel).headline(where=f"{at:,} / {len(keys):,}")
-        titles = {"duplicates": "Cluster", "trash": "Thrown away"}
+        titles = {"duplicates": "Cluster", "trash": "Memory"}
         self.query_one("#one", Panel).headline(what=titles.get(self.state.part, "Memory"))
         self.member.repaint()
         self._read()

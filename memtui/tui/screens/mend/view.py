@@ -50,7 +50,7 @@ MEMBERS = 100
 
 _LOSERS = {"supersede": "replaced", "delete": "deleted"}
 
-_WHAT = {"secret": "secret", "injection": "order"}
+_WHAT = {"secret": "secret", "injection": "injection"}
 
 
 def head_lines(state: MendState, width: int, keys: Mapping[str, Action]) -> list[Content]:
@@ -84,7 +84,7 @@ def _setting(state: MendState, width: int, keys: Mapping[str, Action]) -> Conten
                 keys["mend.stricter"],
                 f"{'similarity from ' if wide else ''}{score(state.threshold)}{'' if wide else ' alike'}",
             ),
-            _chip(keys["mend.losers"], f"{'losers ' if wide else ''}{_LOSERS[state.losers]}"),
+            _chip(keys["mend.losers"], f"{'others ' if wide else ''}{_LOSERS[state.losers]}"),
             _chip(keys["mend.across"], "all scopes together" if state.across else "within a scope"),
         ]
         if state.near is not None:
@@ -96,7 +96,7 @@ def _setting(state: MendState, width: int, keys: Mapping[str, Action]) -> Conten
                 told += f", {full(state.near.without)} without a vector"
             parts.append(Content.styled(told, "$foreground"))
     elif state.part == "trash":
-        parts = [_chip(keys["mend.restore"], "brings back what was deleted or archived")]
+        parts = [_chip(keys["mend.restore"], "restores deleted or archived memories")]
     else:
         found = shown_suspects(state)
         doubted = len({each.id for each in found if each.doubt})
@@ -276,7 +276,7 @@ def _suspect_lines(
     yield from Content.styled(text or glyphs.skeleton * 24, "$foreground").wrap(max(12, width - 1))
     yield Content()
     for suspect in (each for each in shown_suspects(state) if each.id == selected):
-        kind = {"noise": "noise filter", "secret": "secret", "injection": "order to a model"}[suspect.kind]
+        kind = {"noise": "noise filter", "secret": "secret", "injection": "prompt injection"}[suspect.kind]
         yield Content.assemble((f"{kind}: ", "$dim"), (suspect.rule.replace("_", " "), "bold $stage-cut"))
         if suspect.doubt:
             doubt = Content.styled(f"? perhaps not: {suspect.doubt}", "$stale")
@@ -296,9 +296,9 @@ def _trash_lines(each: TrashedMemory, state: MendState, width: int, now_ms: int)
     by = f"with entry {full(each.entry)} of the journal" if each.entry is not None else "by the agent"
     when = f"{ago(each.when_ms, now_ms)}, " if each.when_ms else ""
     yield from Content.styled(f"{each.how} {when}{by}", "$dim").wrap(max(12, width - 1))
-    back = "it becomes confirmed" if each.entry is None else "it becomes what it was before"
+    back = "R makes it confirmed" if each.entry is None else "R restores its earlier state"
     if each.how == "deleted":
-        back = "its whole row comes back, vector and all"
+        back = "R restores the whole row, with its vector"
     yield from Content.styled(back, "$dim").wrap(max(12, width - 1))
     yield Content()
     yield Content.styled(one_line(each.scope or "(none)"), scope_style(each.scope))

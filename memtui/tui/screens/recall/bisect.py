@@ -95,7 +95,7 @@ def version_rows(found: Bisection, now_ms: int, width: int, glyphs: Glyphs) -> l
 def what_became(point: BisectPoint) -> str:
     """What became of the memory at one version, in words."""
     if point.rank is not None:
-        return "came back"
+        return "returned"
     known = {"no candidate": "no search found it", "unreadable": "this version cannot be asked"}
     if point.disposition in known:
         return known[point.disposition]
@@ -270,7 +270,7 @@ class BisectScreen(BaseScreen):
             lines = lines[1:]
         self.query_one("#found TextLines", TextLines).show([Content.assemble(" ", line) for line in lines])
         cause = self.found.cause if self.found is not None else ""
-        self.query_one("#found", Panel).headline(which=f"changed by: {cause}" if cause else "")
+        self.query_one("#found", Panel).headline(which=f"cause: {cause}" if cause else "")
 
     # ------------------------------------------------------------------ keys
 

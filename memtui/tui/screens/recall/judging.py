@@ -163,7 +163,7 @@ class Marking(BoundPart[RecallState]):
                 if id is not None:
                     self._judge(id, "expected")
 
-            self.app.push_screen(MemoryPick(engine, "Which memory should come back?"), taken)
+            self.app.push_screen(MemoryPick(engine, "Which memory is expected?"), taken)
 
     def corrected(self, right: str, wrong: str) -> None:
         """The right memory is expected from now on, and the wrong one rejected."""
@@ -177,7 +177,7 @@ class Marking(BoundPart[RecallState]):
         """Nothing should come back for this question."""
 
         def change(case: Case) -> tuple[Case, str]:
-            return replace(case, expected=(), rejected=(), grades=()), "case saved: nothing should come back"
+            return replace(case, expected=(), rejected=(), grades=()), "case saved: no result is expected"
 
         self._change(change)
 

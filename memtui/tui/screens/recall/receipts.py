@@ -34,7 +34,7 @@ WAYS = (
     Option("full", "save", "with its texts: can be replayed", "s"),
     Option("bare", "save without texts", "no words: safe to show", "n"),
     Option("replay", "replay", "ask again, list what differs", "r"),
-    Option("beside", "open", "beside the answer of now", "o"),
+    Option("beside", "open", "beside the current answer", "o"),
 )
 
 SAVED, REPLAYED, BESIDE, LISTED, AGAIN = (
@@ -207,7 +207,7 @@ class Receipts(BoundPart[RecallState]):
             FindItem(
                 str(each.number),
                 each.query,
-                f"{each.recipe}   {len(each.returned)} came back   {ago(each.asked_ms, now)}",
+                f"{each.recipe}   {len(each.returned)} returned   {ago(each.asked_ms, now)}",
             )
             for each in questions
         ]

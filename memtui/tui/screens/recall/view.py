@@ -156,17 +156,17 @@ def nothing(trace: Trace, recipes: Sequence[str]) -> State:
         head = "The agent would not have asked this."
         facts.append(("gate", one_line(gated.note) or "skipped"))
         facts.append(
-            ("found", f"{counted(len(gated.candidates), 'memory', 'memories')} would have come back")
+            ("found", f"{counted(len(gated.candidates), 'memory', 'memories')} would have been returned")
         )
         purpose = recipe_named(trace.recipe).on_purpose
         if purpose in recipes:
             choices.append(Choice("recipe", "ask as the memory_recall tool", purpose, purpose))
     elif trace.filters.get("scopes") == []:
-        head = "Nothing came back: no scope may be searched."
+        head = "No results: no scope may be searched."
     elif groups:
         count = len(trace.candidates)
         who = f"all {count:,} candidates were" if count > 1 else "the only candidate was"
-        head = f"Nothing came back: {who} dropped."
+        head = f"No results: {who} dropped."
         skipped = next((s.note for s in trace.stages if s.name == "adaptive_gate" and s.note), "")
         if skipped:
             facts.append(("gate", f"the agent would not have asked: {one_line(skipped)}"))
@@ -251,7 +251,7 @@ _GROUPS: tuple[tuple[str, str, dict[str, str]], ...] = (
         "LIFECYCLE DECAY",
         "decay",
         {
-            "recencyHalfLifeDays": "days to half, for importance 0",
+            "recencyHalfLifeDays": "half-life in days at importance 0",
             "importanceModulation": "how much importance stretches that",
             "recencyWeight": "share of recency in the composite",
             "frequencyWeight": "share of use",

@@ -78,12 +78,18 @@ def count(run: Run) -> None:
         return view.total, tuple(engine.page(view, 0, min(SHOWN, view.total)))
 
     def failed(error: MemtuiError) -> None:
-        run.set(error=error, pace=RunProgress(), counted=None, first=())
+        run.set(error=error, pace=RunProgress(), counted=None, first=(), going=False)
+
+    def have(found: tuple[int, tuple[Memory, ...]]) -> None:
+        going = run.state.going
+        run.set(counted=found[0], first=found[1], error=None, going=False)
+        if going:
+            to_form(run)
 
     run.work(
         "count",
         call,
-        lambda found: run.set(counted=found[0], first=found[1], error=None),
+        have,
         failed=failed,
         paced=False,
     )
@@ -201,7 +207,7 @@ def take_fields(run: Run, text: str) -> None:
 def filter_typed(run: Run, text: str) -> None:
     """Another filter: count again."""
     if text != run.state.filter:
-        run.keep(filter=text, ids=())
+        run.keep(filter=text, ids=(), going=False)
         count(run)
     run.paint()
 
@@ -288,8 +294,10 @@ def report_opened(run: Run, panel: str, key: str) -> None:
 
 
 def to_form(run: Run) -> None:
-    """Go on, if there is something to write."""
-    if run.state.counted and run.state.error is None:
+    """Go on, if there is something to write; while that is counted, as soon as it is known."""
+    if run.state.counted is None and run.state.error is None:
+        run.keep(going=True)
+    elif run.state.counted and run.state.error is None:
         attempt(run, step="form")
 
 

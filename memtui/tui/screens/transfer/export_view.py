@@ -47,6 +47,9 @@ class ExportState:
     scopes: tuple[str | None, ...] | None = None
     """Chosen in Browse, on top of the filter."""
     counted: int | None = None
+    """How many memories are meant; None while they are counted."""
+    going: bool = False
+    """Whether the next step was asked for while they were counted: it comes when there is something to write."""
     first: tuple[Memory, ...] = ()
     format: str = "jsonl"
     vectors: bool = False
@@ -93,7 +96,7 @@ def what_rows(run: Run, panel: str, width: int, height: int) -> Sequence[Row]:
     if state.error is not None:
         return warning_rows(str(state.error), width, glyphs)
     if state.counted == 0:
-        return text_rows("No memory is kept by it: change the filter.", width, "$stale")
+        return text_rows("No memory matches: change the filter.", width, "$stale")
     rows = []
     for memory in state.first:
         scope = crop(one_line(memory.scope or "-"), 18, glyphs.ellipsis)

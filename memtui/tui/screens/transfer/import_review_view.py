@@ -131,11 +131,11 @@ def cost_words(state: ImportState) -> str:
     if not rows or cost is None:
         return "nothing to embed"
     if plan.request.without_embedding:
-        return f"{full(rows)}, later"
+        return f"{full(rows)} to embed later"
     if cost.problem:
         return f"{full(rows)} without a vector"
     if plan.vectors is not None:
-        return f"{full(rows)}, made"
+        return f"{counted(rows, 'vector')} ready"
     return f"{full(rows)}, {'not measured' if cost.seconds is None else '~' + time_span(cost.seconds)}"
 
 

@@ -83,7 +83,7 @@ def estimate_rows(state: ReembedState, width: int, glyphs: Glyphs) -> list[Row]:
         if cost.seconds is None
         else f"about {time_span(cost.seconds)}, measured on a sample"
     )
-    dims = f"{full(found.dims_before)} now, {full(found.dims) if found.dims else 'not known'} then"
+    dims = f"{full(found.dims_before)} {glyphs.forth} {full(found.dims) if found.dims else 'not known'}"
     same = warning_rows("This is the store's model already: choose another.", width, glyphs)
     return [
         *([*same, blank()] if now == state.model else []),

@@ -269,7 +269,7 @@ def mending(
             TaskStep(
                 "what",
                 what_rows,
-                lambda run, panel: Heading("What to repair" if panel == "a" else "What it does"),
+                lambda run, panel: Heading(f"What to {name}" if panel == "a" else "What it does"),
                 shape=Shape("two", side_rows=8, mirrored=bool(form)),
                 form=form,
                 advice="{transfer.next} plans it: the store is read through, nothing is written.",

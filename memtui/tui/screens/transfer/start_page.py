@@ -122,7 +122,7 @@ def rows(run: Run, panel: str, width: int, height: int) -> Sequence[Row]:
         line = Content.styled(" undo the last change of the embedding model", "$foreground")
         rows += [Row((line,), "back"), *text_rows(f"kept in {known.switch}", width, "$dim", "   ")]
         rows.append(blank())
-    rows.append(heading_row("DONE LATELY"))
+    rows.append(heading_row("RECENT"))
     done = [(each.time_ms, _recent(run, each, width)) for each in known.recent]
     done += [(each.time_ms, _export(run, each, at, width)) for at, each in enumerate(known.exports)]
     rows += [row for _, row in sorted(done, key=lambda each: -each[0])]
@@ -249,7 +249,7 @@ START = Task[StartState](
             heading,
             shape=lambda run: Shape("two", side_rows=2 * len(tasks.TASKS), even=True),
             begin=look,
-            advice="Everything is planned and shown first; nothing is written before you say so.",
+            advice="Every task shows a preview first; nothing is written until you apply it.",
             missing=missing,
             keys={
                 "forget": Key(forget, lambda run, panel, key: key.startswith("run:")),

@@ -81,11 +81,11 @@ TASKS = (
     TaskEntry(
         "repair",
         "Repair",
-        "scopes, summaries, times and metadata that mislead",
+        "fix wrong scopes, summaries, times and metadata",
         f"{_HERE}.repair_tasks",
         "REPAIR",
         steps=(
-            ("what", "scopes, summaries, times and metadata that mislead"),
+            ("what", "fix wrong scopes, summaries, times and metadata"),
             ("review", "the rows of each kind, before and after"),
             ("run", "one entry of the Journal"),
         ),
@@ -93,7 +93,7 @@ TASKS = (
     TaskEntry(
         "vectors",
         "Missing vectors",
-        "made for rows that were stored without one",
+        "embed rows that were stored without a vector",
         f"{_HERE}.repair_tasks",
         "VECTORS",
         steps=(
@@ -105,7 +105,7 @@ TASKS = (
     TaskEntry(
         "reembed",
         "Re-embed",
-        "another embedding model: rehearse, make, switch",
+        "switch the embedding model: rehearse, build, switch",
         f"{_HERE}.reembed_task",
         steps=(
             ("model", "bundled, local or of a service, with its data sharing"),

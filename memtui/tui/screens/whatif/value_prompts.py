@@ -255,7 +255,7 @@ class ValuePrompts(BoundPart[WhatIfState]):
             now = Searched(reduce.value(state, SCOPES))
             self.app.push_screen(ScopePick(choices, now, unfiltered=unfiltered_words(recipe)), taken)
             return
-        options = [Option(OWN, "any kind")]
+        options = [Option(OWN, "any category")]
         options += [Option(name, one_line(name), f"{count:,}") for name, count in facets.categories if name]
         current = reduce.value(state, CATEGORY) or OWN
         self._pick(

@@ -147,7 +147,7 @@ def asked(state: WhatIfState) -> str:
     ms = duration(trace.total_ms)
     if state.found.asked:
         return f"searched again, {ms}"
-    return f"from {counted(trace.pool.n, 'candidate')} at hand, {ms}"
+    return f"from {counted(trace.pool.n, 'candidate')} searched, {ms}"
 
 
 # The settings as sliders: name, value, track, and under each the points where the list turns over.
@@ -222,7 +222,7 @@ def shown(state: WhatIfState, path: str, value: Any) -> str:
     if path == SCOPES:
         return ", ".join(map(one_line, value)) if value else own_scopes(state) if value is None else "none"
     if path == CATEGORY:
-        return one_line(value) if value else "any kind"
+        return one_line(value) if value else "any"
     if path == OWNER:
         return one_line(value) if value else "main"
     if path == VECTOR:

@@ -28,7 +28,7 @@ def remedy_rows(state: WhyNotState, width: int, glyphs: Glyphs, cap: str) -> lis
         return [_said(_before(state, returned, cap), width)]
     if not state.remedies:
         purpose = "keeps it away" if returned else "brings it back"
-        return [_said(f"No change of a memory {purpose}: nothing tried did.", width)]
+        return [_said(f"No memory change {purpose}: all were tested.", width)]
     return [Row(_remedy(each, width, glyphs), f"remedy:{each.name}") for each in state.remedies]
 
 
@@ -40,7 +40,7 @@ def _before(state: WhyNotState, returned: bool, cap: str) -> str:
     if state.verdict is None:
         return ""
     purpose = "keep it away" if returned else "bring it back"
-    return f"{cap} looks for changes of memories that {purpose}, each tried by recall and cases"
+    return f"{cap} finds memory changes that {purpose}, each tested by recall and the saved cases"
 
 
 def _said(text: str, width: int) -> Row:

@@ -87,9 +87,9 @@ class WhyNotScreen(BaseScreen):
     def body(self) -> ComposeResult:
         yield LayoutContainer(
             Panel(TextLines(), title="Why not", id="verdict"),
-            Panel(BuiltRows(partial(self._build, "ladder")), title="Gates", id="ladder"),
+            Panel(BuiltRows(partial(self._build, "ladder")), title="Checks", id="ladder"),
             Panel(ChangeRows(partial(self._build, "changes")), title="Smallest change", id="changes"),
-            Panel(RemedyRows(self._remedies), title="On the memories", id="remedies"),
+            Panel(RemedyRows(self._remedies), title="Memory changes", id="remedies"),
             Panel(MemoryText(), title="Memory", id="memory"),
             arrange=self._arrange,
         )

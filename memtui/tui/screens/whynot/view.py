@@ -10,7 +10,15 @@ from rich.cells import cell_len
 from textual.content import Content
 
 from memtui.engine import counted, one_line
-from memtui.engine.explain import DROP, TIMES, GateResult, IdleKnob, SmallestChange, Verdict
+from memtui.engine.explain import (
+    DROP,
+    TIMES,
+    GateResult,
+    IdleKnob,
+    SmallestChange,
+    Verdict,
+    check_name,
+)
 from memtui.tui.paint.bars import padded_bar, progress
 from memtui.tui.paint.cells import crop, fit, right
 from memtui.tui.paint.glyphs import Glyphs
@@ -52,9 +60,7 @@ DAY_CHARS = 10
 
 def gate_name(gate: str) -> str:
     """A gate by its name."""
-    if gate == "unknown_id":
-        return "in the store"
-    return one_line(gate).replace("_", " ")
+    return one_line(check_name(gate))
 
 
 def knob_name(knob: str) -> str:
@@ -90,7 +96,7 @@ def gate_number(gate: str, value: Any) -> str:
 
 
 def change_words(knob: str, before: Any, after: Any, forth: str) -> str:
-    """`6 ▸ 9`; a question shows only what is added to it."""
+    """`6 → 9`; a question shows only what is added to it."""
     if knob == "query":
         old, new = one_line(str(before)), one_line(str(after))
         return f"add {new[len(old) :].strip()}" if new.startswith(old) else new
@@ -213,7 +219,7 @@ def ladder_rows(verdict: Verdict, width: int, height: int, glyphs: Glyphs) -> li
 
 def _ladder_heading(width: int) -> Row:
     own, least = _cells(width)
-    line = f" {'':2}{fit('GATE', GATE_CELLS)}{right('MEMORY', own)} {right('LIMIT', least)}"
+    line = f" {'':2}{fit('CHECK', GATE_CELLS)}{right('MEMORY', own)} {right('LIMIT', least)}"
     return Row((Content.styled(line, "bold $heading").truncate(width, ellipsis=True),))
 
 
@@ -259,7 +265,15 @@ def _parts(verdict: Verdict, width: int) -> Iterator[tuple[tuple[Row, ...], list
     yield (), came
     if beyond:
         yield (
-            (Row((Content.styled(" IF IT HAD PASSED", "bold $heading").truncate(width, ellipsis=True),)),),
+            (
+                Row(
+                    (
+                        Content.styled(" WITHOUT THE FAILED CHECK", "bold $heading").truncate(
+                            width, ellipsis=True
+                        ),
+                    )
+                ),
+            ),
             beyond,
         )
 
@@ -275,11 +289,11 @@ def _folded(verdict: Verdict, ladder: list[GateResult], width: int, glyphs: Glyp
             yield from (_row(verdict, rung, width, glyphs, told=rung.passed is False) for rung in rungs)
             continue
         mark, style = kind
-        passed = "would be passed" if rungs[0].hypothetical else "passed"
+        passed = "would pass" if rungs[0].hypothetical else "passed"
         what = "not asked" if not rungs[0].applies else passed if rungs[0].passed else "not known"
         names = ", ".join(gate_name(rung.gate) for rung in rungs)
         line = Content.assemble(
-            " ", (mark, style), " ", (f"{counted(len(rungs), 'gate')} {what}: ", "$dim"), (names, "$dim")
+            " ", (mark, style), " ", (f"{counted(len(rungs), 'check')} {what}: ", "$dim"), (names, "$dim")
         )
         yield Row((line.truncate(max(8, width - 1), ellipsis=True),), f"gate:{rungs[0].gate}")
 
@@ -353,7 +367,7 @@ def verdict_lines(state: WhyNotState, width: int, glyphs: Glyphs) -> list[Conten
         said = [(str(state.error), "$danger")]
     elif state.verdict is None:
         told = state.progress
-        said = [(told.what if told is not None and told.fetches else "looking at every gate", "$dim")]
+        said = [(told.what if told is not None and told.fetches else "running every check", "$dim")]
     else:
         returned = state.verdict.returned
         said = [(one_line(state.verdict.sentence), "bold $ok" if returned else "bold $stage-cut")]
@@ -420,6 +434,6 @@ def failed_gates(state: WhyNotState) -> str:
         return ""
     failed = [rung for rung in state.verdict.ladder if rung.passed is False]
     if not failed or state.verdict.returned:
-        return f"{counted(len(state.verdict.ladder), 'gate')}, all passed" if state.verdict.returned else ""
+        return f"{counted(len(state.verdict.ladder), 'check')}, all passed" if state.verdict.returned else ""
     more = f" and {len(failed) - 1} more" if len(failed) > 1 else ""
-    return f"failed {gate_name(failed[0].gate)}{more}"
+    return f"failed: {gate_name(failed[0].gate)}{more}"

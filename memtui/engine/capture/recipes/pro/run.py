@@ -108,7 +108,7 @@ def _told(
         text = write.row.text
         doubt = "holds a secret" if without_secrets(text)[1] else ""
         if order := instruction_like(f"{text}\n{write.row.metadata}"):
-            doubt = f"reads like an order to a model ({order})"
+            doubt = f"looks like prompt injection ({order})"
         if doubt and write.op != "delete":
             line = without_secrets(" ".join(text.split()))[0]
             found.append(f"The plugin stores what its model says: {line[:80]!r} {doubt}.")

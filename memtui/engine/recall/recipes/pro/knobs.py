@@ -43,7 +43,7 @@ RETRIEVAL = (
 )
 
 DECAY = (
-    days("decay.recencyHalfLifeDays", "days to half, for importance 0", 1.0),
+    days("decay.recencyHalfLifeDays", "half-life in days at importance 0", 1.0),
     share("decay.recencyWeight", "share of recency in the composite"),
     share("decay.frequencyWeight", "share of use in the composite"),
     share("decay.intrinsicWeight", "share of importance and confidence in the composite"),
