@@ -151,7 +151,11 @@ def _repair(kind: str) -> Callable[[Patient, HealthFinding], ChangeSet]:
         left = len(wanted) - len({each.id for each in chosen})
         notes = planned.warnings
         if left:
-            notes = (*notes, f"{counted(left, 'memory needs', 'memories need')} a value that memtui cannot derive: {'it is' if left == 1 else 'they are'} left out.")
+            needs = counted(left, "memory needs", "memories need")
+            notes = (
+                *notes,
+                f"{needs} a value that memtui cannot derive and {'is' if left == 1 else 'are'} left out.",
+            )
         return replace(
             planned, changes=chosen, title=f"{memories(len(chosen))}: {finding.check.title}", warnings=notes
         )
