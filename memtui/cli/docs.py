@@ -119,7 +119,7 @@ def run(args: argparse.Namespace) -> int:
     if found.hidden:
         print_text(f"{found.hidden} more stand below {args.min_score:g}: --min-score shows them")
     for path in found.orders:
-        sys.stderr.write(f"{clean(path)} reads like an order to a model\n")
+        sys.stderr.write(f"{clean(path)} looks like prompt injection\n")
     return 0
 
 

@@ -101,7 +101,7 @@ async def test_a_run_is_stopped_and_gone_on_with_and_nothing_is_asked_twice(stor
         settings = EmbeddingSettings(model="test-model", base_url=f"{server.url}/v1", dimensions=8)
         async with importing(folder, source, embedding=settings) as (app, pilot, screen):
             await press(pilot, "n")
-            assert "200, not measured" in screen_text(app)
+            assert "200 to embed, not measured" in screen_text(app)
             await press(pilot, "n")
             key = "Y" if screen.run.able("stopped", "", "") else "y"
             await pilot.press(key)

@@ -89,7 +89,7 @@ def scores_in(answer: Any) -> tuple[float, ...]:
 
 _RULES = (
     ("secret", "secret"),
-    ("order to a model", "order"),
+    ("prompt injection", "order"),
     ("paused", "paused"),
     ("The person", "not agreed"),
     ("read-only", "read only"),

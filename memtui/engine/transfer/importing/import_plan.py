@@ -287,7 +287,7 @@ class ImportPlan:
         from memtui.engine.transfer.importing import draft
 
         flags = int(self.evidence.flags[number])
-        words = {"reads like an order": draft.ORDERS, "masked": draft.MASKED, "secret": draft.SECRET}
+        words = {"prompt injection": draft.ORDERS, "masked": draft.MASKED, "secret": draft.SECRET}
         return tuple(word for word, bit in words.items() if flags & bit)
 
     def _matches(self, numbers: Sequence[int], group: Group) -> list[CopyMatch | None]:

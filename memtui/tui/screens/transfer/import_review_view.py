@@ -43,7 +43,7 @@ NAMES: dict[str, str] = {
     "ledger": "what is lost",
     "left": "left out",
     "scopes": "scopes",
-    "cost": "embedding",
+    "cost": "vectors",
     "notes": "notes",
 }
 
@@ -135,8 +135,10 @@ def cost_words(state: ImportState) -> str:
     if cost.problem:
         return f"{full(rows)} without a vector"
     if plan.vectors is not None:
-        return f"{counted(rows, 'vector')} ready"
-    return f"{full(rows)}, {'not measured' if cost.seconds is None else '~' + time_span(cost.seconds)}"
+        return f"{full(rows)} ready"
+    return (
+        f"{full(rows)} to embed, {'not measured' if cost.seconds is None else '~' + time_span(cost.seconds)}"
+    )
 
 
 def notes(state: ImportState) -> list[str]:

@@ -66,7 +66,7 @@ def _what(run: Run, width: int) -> list[Row]:
         ("added", counted(added, "memory", "memories")),
         ("replaced", counted(state.replaced, "memory", "memories")),
         ("left out", full(left)),
-        ("embedding", import_review_view.cost_words(state)),
+        ("vectors", import_review_view.cost_words(state)),
         ("changed", counted(len(state.losses), "line of what is lost", "lines of what is lost")),
         ("journal", "one entry, undone as a whole"),
         ("store", run.engine.info.name),
