@@ -100,7 +100,7 @@ class HealthFinding:
 
     @property
     def kind(self) -> str:
-        """D1 to D49."""
+        """D1 to D55."""
         return self.check.kind
 
     @property

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from memtui.engine.core.errors import MemtuiError
 from memtui.engine.core.text import counted
 from memtui.engine.health.check import Check, Patient, Seen, memories
+from memtui.engine.health.checks.crewai import blank_texts
 from memtui.engine.store import sql
 from memtui.engine.store.sql import SENTINEL
 
@@ -62,6 +63,11 @@ def _zero(patient: Patient) -> Seen | None:
     if not _has_vectors(patient):
         return None
     seen = _rows(patient, patient.vectors.zero, "{} with a vector of zeros")
+    if seen is not None and (
+        blank := set(blank_texts(patient))
+    ):  # nothing can be embedded there: D54 tells of them
+        left = [each for each in seen.ids if each not in blank]
+        seen = Seen(f"{memories(len(left))} with a vector of zeros", len(left), ids=left) if left else None
     store = patient.store
     if store is None or not store.pin().sentinels:
         return seen

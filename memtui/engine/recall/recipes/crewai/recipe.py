@@ -48,7 +48,16 @@ from memtui.engine.recall.request import RecallRequest, filters_of
 from memtui.engine.recall.stage import Drop, Ranking, StageOutcome
 from memtui.engine.recall.stages.gates import limit_cut
 from memtui.engine.recall.store_search import rows_searched
-from memtui.engine.recall.trace import Asker, Candidate, OnStage, Proof, StageKind, StageSummary, Step
+from memtui.engine.recall.trace import (
+    Asker,
+    Candidate,
+    Failure,
+    OnStage,
+    Proof,
+    StageKind,
+    StageSummary,
+    Step,
+)
 from memtui.engine.recall.word_matches import words_met_in
 
 if TYPE_CHECKING:
@@ -94,6 +103,7 @@ class CrewRun:
         self.operations: list[StageSummary] = []
         self.records: list[StageRecord] = []
         self.rows: dict[str, CrewRow] = {}
+        self.failure: Failure | None = None
         self.started = self.outside.clock()
 
     def trace(self) -> Trace:
@@ -119,11 +129,14 @@ class CrewRun:
         flow = self._add("weighted", "weights", "score", before, lambda: self._weighted(before, pool))
         last = flow
         self._add("limit", "limit", "filter", last, lambda: limit_cut(last, pool, limit=self.limit))
+        if self.failure is not None:
+            self.records.clear()
         self._say(lane)
         return Trace(
             query=self.request.query,
             recipe=NAME,
-            mode="vector",
+            mode="vector" if self.failure is None else "failed",
+            failure=self.failure,
             source=None,
             config=self._config(),
             now_ms=self.now_ms,
@@ -298,7 +311,10 @@ class CrewRun:
         if self.request.lanes is not None:
             return None
         answer = question_vector(self.request, self.outside, needed=True)
-        self.warnings += answer.warnings
+        if answer.failed:  # the package's call fails as a whole
+            self.failure = Failure("vector.embedQuery", answer.failed)
+        else:
+            self.warnings += answer.warnings
         if answer.operation is not None:
             self.operations.append(answer.operation)
             self.on_stage(answer.operation)
