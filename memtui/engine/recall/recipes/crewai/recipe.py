@@ -279,10 +279,8 @@ class CrewRun:
         met = [each.row.id for each in lane.hits] + [each.row.id for each in lane.dropped]
         zoned = [each for each in met if self.rows[each].zoned]
         if zoned:
-            which = counted(len(zoned), "memory", "memories")
-            self.warnings.append(
-                f"CrewAI fails on this recall: created_at of {which} names a zone, first {zoned[0]}"
-            )
+            named = f"created_at names a zone in {counted(len(zoned), 'memory', 'memories')}"
+            self.warnings.append(f"CrewAI fails on this recall: {named}, first in {zoned[0]}")
         if self.depth == "deep" and len(self.request.query) >= LONG_QUESTION:
             self.warnings.append(
                 f"CrewAI asks a model to take a question of {LONG_QUESTION} characters or more apart; "
