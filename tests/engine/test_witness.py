@@ -283,6 +283,50 @@ def test_a_transcript_without_parents_is_read_in_its_order(tmp_path: Path) -> No
     assert {turn.evidence for turn in turns} == {"none"}
 
 
+ORDER = (
+    "Read HEARTBEAT.md if it exists (workspace context). Follow it strictly. Do not infer or repeat old tasks from "
+    "prior chats. If nothing needs attention, reply HEARTBEAT_OK."
+)
+BLOCK = (
+    "<relevant-memories>\n<mode:full>\n[UNTRUSTED DATA — historical notes from long-term memory.]\n"
+    "- [C][fact:global] Port 6543.\n[END UNTRUSTED DATA]\n</relevant-memories>\n\n"
+)
+
+WRITTEN_BY = {
+    "what runs on Monday": "",
+    ORDER: "heartbeat",
+    f"{ORDER}\nCurrent time: Friday, November 27th, 2026": "heartbeat",
+    f"[Fri 2026-11-27 10:00 UTC] {ORDER}": "heartbeat",
+    f"{BLOCK}{ORDER}": "heartbeat",
+    "[OpenClaw heartbeat poll]": "heartbeat",
+    "[cron:5f0c-77 nightly report] Write the report of the day": "cron",
+    "Read HEARTBEAT.md and tell me what it says": "",
+    "Why does the agent reply HEARTBEAT_OK every half hour?": "",
+    "[todo:home] buy milk": "",
+    "cron: what is it": "",
+}
+"""What stands in the transcripts of earlier hosts, which mark no message: who wrote it is told by its text alone."""
+
+
+def test_what_earlier_hosts_wrote_themselves_is_no_turn_of_a_person(tmp_path: Path) -> None:
+    place = tmp_path / ".openclaw" / "agents" / "main" / "sessions"
+    place.mkdir(parents=True)
+    entries = [
+        {"type": "message", "message": {"role": role, "content": content}}
+        for text in WRITTEN_BY
+        for role, content in (("user", [{"type": "text", "text": text}]), ("assistant", "HEARTBEAT_OK"))
+    ]
+    (place / "old.jsonl").write_text("".join(json.dumps(e) + "\n" for e in entries), "utf-8")
+    [session] = find_sessions({"HOME": str(tmp_path)}, tmp_path)
+    turns, _ = read_turns(session, {})
+    assert [turn.machine for turn in turns] == list(WRITTEN_BY.values())
+    persons = [text for text, machine in WRITTEN_BY.items() if not machine]
+    assert [turn.question for turn in turns if not turn.machine] == persons
+    assert [turn.n for turn in turns if not turn.machine] == list(range(1, len(persons) + 1))
+    [listed] = list_sessions({"HOME": str(tmp_path)}, tmp_path)
+    assert listed.turns == len(persons)
+
+
 def test_an_unknown_or_ambiguous_session_is_an_error(tmp_path: Path) -> None:
     for name in ("s1", "s2"):
         write_session(tmp_path, "blocks", [MadeTurn("one")], session=name)

@@ -11,6 +11,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
 
+from memtui.engine.witness.prompt_block import split_prompt
+
 LONGEST_ANSWER = 20_000
 """Characters of an answer that are looked at for words of a memory."""
 
@@ -41,6 +43,12 @@ BRIDGE = "tool_call"
 """The tool behind which a host hides the tools of its plugins: the model names the tool in the arguments."""
 
 HEARTBEAT = "[OpenClaw heartbeat poll]"
+
+_EARLIER_HEARTBEAT = re.compile(r"(?s)(?:\[[^\]\n]{1,80}\] ?)?Read HEARTBEAT\.md\b.*\breply HEARTBEAT_OK\b")
+"""Earlier hosts wrote the whole order, and no provenance; a person who asks about the file asks for no such answer."""
+
+_CRON_JOB = re.compile(r"\[cron:[^\]\s]+ [^\]\n]*\] ?")
+"""Earlier hosts put the job's id and name before what it asks."""
 
 _BY_THE_HOST = re.compile(
     r"(?:agent:[^:]+:)?(?P<why>subagent|cron|hook):.*"
@@ -272,7 +280,10 @@ def machine_of(message: Mapping[str, Any], text: str) -> str:
     if isinstance(provenance, Mapping) and isinstance(kind, str) and kind != _BY_A_PERSON:
         tool = provenance.get("sourceTool")
         return tool if isinstance(tool, str) and tool else kind
-    return "heartbeat" if text.strip() == HEARTBEAT else ""
+    own = split_prompt(text).rest if text.startswith("<") else text.strip()
+    if own == HEARTBEAT or _EARLIER_HEARTBEAT.match(own):
+        return "heartbeat"
+    return "cron" if _CRON_JOB.match(own) else ""
 
 
 def sender_of(message: Mapping[str, Any]) -> Sender | None:
