@@ -93,7 +93,7 @@ class Blame:
         return tuple(each for each in self.suspects if each.confidence >= ACCUSED)
 
     def as_json(self) -> dict[str, Any]:
-        """The document of `memtui blame --json`; secrets are masked."""
+        """The document of the command-line contract; secrets are masked."""
         turn = None
         if self.turn is not None:
             told = self.turn.replayed.turn
