@@ -181,4 +181,4 @@ def test_injections_say_only_what_is_known():
     rows = [
         row.content.plain for row in injection_rows(InjectionEconomy(days, 4, 1, 0, (), often), 90, 12, ASCII)
     ]
-    assert rows[1].split() == ["turns", "1", "of", "4", "turns", "got", "no", "memory"]
+    assert rows[1].split() == ["turns", "1", "of", "4", "without", "memory"]
