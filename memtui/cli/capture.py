@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -130,7 +131,7 @@ def run(args: argparse.Namespace) -> int:
                 waits = Inbox(engine).take(trace)
                 engine.store.refresh()
                 if waits and not args.json:
-                    print_text(f"{counted(waits, 'waits', 'wait')} for you: memtui inbox")
+                    print_text(f"{counted(waits, 'needs', 'need')} review: memtui inbox")
             documents.append(document(trace, entry=entry, proof=proof))
             waiting += sum(text.gate == "model failed" for text in trace.texts)
             for note in trace.warnings:
@@ -234,9 +235,12 @@ class asking:  # noqa: N801 - read as a verb: with asking(...)
                 len(each.content if isinstance(each.content, str) else json.dumps(each.content))
                 for each in texts
             )
+            from memtui.engine.transfer import price_in_words
+
             warning(
                 f"nothing was sent: {self._settings.model} at {urlsplit(self._settings.base_url).hostname} would get "
-                f"{counted(len(texts), 'message')} with {chars:,} characters; --send asks it"
+                f"{counted(len(texts), 'message')} with {chars:,} characters "
+                f"({price_in_words(self._settings.price_of(chars))}); --send asks it"
             )
             self._settings = None
         self._engine, self._recipe = engine, recipe or "memtui"
@@ -328,7 +332,7 @@ def _print(document: dict[str, Any], args: argparse.Namespace) -> None:
         for text in document["texts"]:
             measured = "" if text["limit"] is None else f" {text['value']:g} of {text['limit']:g}"
             gate = f"  [{text['gate']}{measured}]" if text["gate"] else ""
-            print_text(f"{_MARKS[text['fate']]} {_short(text['text'])}{gate}")
+            print_text(f"{_MARKS[text['fate']]} {text['verdict']:<12}  {_short(text['text'])}{gate}")
             if text["reason"]:
                 print_text(f"    {text['reason']}")
         print_text("")
@@ -341,11 +345,12 @@ def _print(document: dict[str, Any], args: argparse.Namespace) -> None:
     for row in document["rows"]["changed"]:
         print_text(f"~ {row['id']} {row['why']}: {_short(row['text'])}")
     made = len(document["rows"]["created"])
-    waits = sum(text["fate"] == "deferred" for text in document["texts"])
     told = counted(len(document["texts"]), "text")
-    counts = (
-        f"{told}, {made} new, {len(document['rows']['changed'])} changed, {counted(waits, 'waits', 'wait')}"
+    of = Counter(text["verdict"] for text in document["texts"])
+    verdicts = (
+        f"{of['kept']} kept, {of['rejected']} rejected, {counted(of['needs review'], 'needs', 'need')} review"
     )
+    counts = f"{told}: {verdicts}; {made} new, {len(document['rows']['changed'])} changed"
     if args.dry_run:
         print_text(f"dry run: {counts}; nothing was written")
     elif document["entry"] is None:
@@ -412,7 +417,7 @@ def _why_not(args: argparse.Namespace) -> int:
             print_json(verdict.as_json())
             return 0
         print_text(_short(verdict.text))
-        print_text("it was kept" if verdict.kept else f"not kept: {verdict.gate}: {verdict.reason}")
+        print_text("kept" if verdict.kept else f"{verdict.verdict}: {verdict.gate}: {verdict.reason}")
         for rung in verdict.ladder:
             mark = {True: "+", False: "x", None: "."}[rung.passed]
             print_text(f"  {mark} {rung.gate:<16} {rung.sentence}")

@@ -46,10 +46,11 @@ def run(args: argparse.Namespace) -> int:
                 }
             )
         elif not items:
-            print_text("Nothing waits.")
+            print_text("Nothing needs review.")
         else:
             print_table(
-                [(each.id, each.kind, each.text, each.why) for each in items], ("id", "kind", "text", "why")
+                [(each.id, each.verdict, each.text, each.why) for each in items],
+                ("id", "verdict", "text", "why"),
             )
         return 0
     item = inbox.find(args.accept or args.refuse)

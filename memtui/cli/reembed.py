@@ -231,11 +231,12 @@ def host_of(url: str) -> str:
 
 
 def _would_send(rows: int, chars: int, args: argparse.Namespace) -> str:
-    """What would leave this machine, where to, and that its price is not known here."""
+    """What would leave this machine, where to, and its price where that is known."""
     host = host_of(args.base_url) if args.base_url else "the service of the model"
+    price = transfer.price_in_words(transfer.price_of(args.model, host, chars))
     return (
         f"nothing was sent: {host} would get {counted(rows, 'text')} with {chars:,} characters, about "
-        f"{-(-chars // 4):,} tokens, at its price for each (memtui knows none); --send sends a sample to measure"
+        f"{transfer.tokens_of(chars):,} tokens, {price}; --send sends a sample to measure"
     )
 
 

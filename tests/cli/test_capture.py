@@ -459,7 +459,7 @@ def test_no_recipe_lets_a_secret_into_what_is_printed(run: Run, place: Path, rec
 
 def test_a_lost_text_is_found_by_the_secret_that_lost_it(run: Run, place: Path) -> None:
     code, out, errors = run("capture", "why-not", "hunter22", place / "talk.txt", "--store", place / "store")
-    assert (code, "not kept: secret" in out) == (0, True), errors
+    assert (code, "rejected: secret" in out) == (0, True), errors
     assert "hunter22" not in out
 
 

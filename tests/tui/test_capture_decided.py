@@ -157,7 +157,7 @@ async def test_a_memory_without_neighbours_shows_what_the_model_said_of_it(engin
             assert isinstance(screen, CaptureScreen)
             assert [each.raw["text"] for each in screen.state.trace.candidates] == [said["text"]]
             assert '"category": "patterns"' in screen_text(app), "as it was said, as JSON"
-            assert "model: nothing" in screen_text(app)
+            assert "rejected: model" in screen_text(app)
 
 
 def test_a_session_is_named_whole_where_there_is_room():

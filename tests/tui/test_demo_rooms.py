@@ -66,7 +66,7 @@ async def test_recall_audit_and_capture_have_something_to_show(environ: dict[str
             assert seen in text, text
             assert "gardener" not in text
         await press(pilot, "enter")
-        await until(pilot, lambda: "kept 1" in screen_text(app))
+        await until(pilot, lambda: "verdict" in screen_text(app))
 
 
 @pytest.mark.slow

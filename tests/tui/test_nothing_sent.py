@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,11 +15,15 @@ from memtui.engine.cases import Case, CaseBook
 from memtui.paths import cases_file
 from memtui.tui.change_request import without_sending
 from memtui.tui.dialogs.change_preview import ChangePreview
+from memtui.tui.dialogs.repair_preview import RepairPreview
+from memtui.tui.screens.transfer.import_state import ImportState
+from memtui.tui.screens.transfer.screen import TransferScreen
 from tests.conftest import NOW_MS
 from tests.engine.curate_world import row_of, rows_of, version_of
 from tests.engine.loopback import Loopback, loopback, text_vector
 from tests.engine.served_home import IDS, served_home
-from tests.tui.driving import screen_text, type_text
+from tests.tui.driving import screen_text, settle, type_text
+from tests.tui.test_capture_screen import pasted
 from tests.tui.test_changing import browsing, current_id, steps
 
 
@@ -179,3 +184,69 @@ async def test_a_new_memory_whose_vector_is_close_to_another_is_not_written_and_
         shown = screen_text(app)
         assert "Not added: another memory states something else about the same subject" in shown
         assert typed in shown
+
+
+async def test_a_fix_is_measured_only_when_a_person_sends_for_it(
+    store: Path, tmp_path: Path, service: Loopback
+) -> None:
+    async with browsing(store, environ={"HOME": str(tmp_path)}) as (app, pilot):
+        await steps(pilot, "9")
+        await steps(pilot, "r")
+        service.requests.clear()
+        await steps(pilot, "F")
+        assert isinstance(app.screen, RepairPreview)
+        shown = " ".join(screen_text(app).split())
+        assert (service.requests, "send, measure" in shown) == ([], True), shown
+        before = version_of(store)
+        await steps(pilot, "w")
+        assert isinstance(app.screen, RepairPreview)
+        assert service.requests
+        assert "send, measure" not in " ".join(screen_text(app).split())
+        assert version_of(store) == before, "measured, not written"
+
+
+async def test_the_effect_of_an_import_is_measured_only_when_a_person_sends_for_it(
+    store: Path, tmp_path: Path, service: Loopback, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No step of an import asks a service before its yes: reading, planning, its cost, its answers."""
+    monkeypatch.setenv("MEMTUI_STATE_DIR", str(tmp_path / "state"))
+    source = tmp_path / "new.jsonl"
+    source.write_text(
+        "\n".join(json.dumps({"text": f"The joiner calls at {hour} o'clock."}) for hour in (7, 8, 9))
+    )
+    async with browsing(store, environ={"HOME": str(tmp_path)}) as (app, pilot):
+        service.requests.clear()
+        await steps(pilot, "5")
+        screen = app.screen
+        assert isinstance(screen, TransferScreen)
+        screen.run.opened("a", "task:import")
+        await settle(pilot)
+        screen.put_line(str(source))
+        await settle(pilot)
+        await steps(pilot, "enter", "n", "n")
+        state = screen.run.state
+        assert isinstance(state, ImportState)
+        assert state.plan is not None, screen_text(app)
+        assert service.requests == []
+        assert "not known" in screen_text(app)
+        before = version_of(store)
+        await steps(pilot, "w")
+        assert service.requests
+        effect = screen.run.state.effect
+        assert not isinstance(effect, Exception)
+        assert effect.asked
+        assert not effect.not_known
+        assert version_of(store) == before, "measured, not written"
+
+
+async def test_a_conversation_is_captured_without_a_request_until_a_person_applies(
+    store: Path, tmp_path: Path, service: Loopback
+) -> None:
+    async with browsing(store, environ={"HOME": str(tmp_path)}) as (app, pilot):
+        service.requests.clear()
+        screen = await pasted(app, pilot)
+        assert screen.state.trace is not None, "decided by rules"
+        await steps(pilot, "W")
+        await steps(pilot, "escape")
+        await steps(pilot, "]", "]", "[", "[")
+        assert service.requests == []

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from memtui.engine.capture.recipes.memtui.likeness import key_of
 from memtui.engine.capture.recipes.memtui.rows import new_row
 from memtui.engine.capture.recipes.memtui.texts import without_secrets
-from memtui.engine.capture.trace import CaptureCandidate, CaptureTrace
+from memtui.engine.capture.trace import NEEDS_REVIEW, REJECTED, CaptureCandidate, CaptureTrace
 from memtui.engine.catalog.types import ListQuery
 from memtui.engine.changes.forgetting import plan_forget
 from memtui.engine.changes.plan import plan_edit
@@ -53,6 +53,11 @@ class Item:
     near_score: float | None = None
 
     @property
+    def verdict(self) -> str:
+        """What it is told as, in the words of every text."""
+        return REJECTED if self.kind == "rejected" else NEEDS_REVIEW
+
+    @property
     def if_accepted(self) -> str:
         """What accepting does."""
         return "it is confirmed, and recall may use it" if self.kind == "pending" else "a new row"
@@ -66,7 +71,7 @@ class Item:
 
     def as_json(self) -> dict[str, Any]:
         """Return it as the command line prints it."""
-        return asdict(self)
+        return {**asdict(self), "verdict": self.verdict}
 
 
 @dataclass(slots=True)

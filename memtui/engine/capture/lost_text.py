@@ -11,7 +11,7 @@ from memtui.engine.capture.recipes.base import CaptureContext, CaptureRecipe, Ca
 from memtui.engine.capture.recipes.memtui.likeness import key_of, share
 from memtui.engine.capture.recipes.memtui.texts import content_text, masked
 from memtui.engine.capture.recipes.registry import capture_recipe
-from memtui.engine.capture.trace import CaptureCandidate, CaptureText, CaptureTrace, Message
+from memtui.engine.capture.trace import KEPT, CaptureCandidate, CaptureText, CaptureTrace, Message
 from memtui.engine.core.errors import UsageError
 
 
@@ -50,7 +50,8 @@ class CaptureVerdict:
     """What became of one text, and what would have kept it."""
 
     text: str
-    kept: bool
+    verdict: str
+    """One of `trace.VERDICTS`, as everywhere."""
     gate: str
     value: Any
     limit: Any
@@ -58,11 +59,17 @@ class CaptureVerdict:
     ladder: tuple[Rung, ...]
     remedies: tuple[Remedy, ...]
 
+    @property
+    def kept(self) -> bool:
+        """Whether something was made of it."""
+        return self.verdict == KEPT
+
     def as_json(self) -> dict[str, Any]:
         """The document of `memtui capture why-not`."""
         return {
             "schema": "memtui.capture.why-not.v1",
             "text": masked(self.text),
+            "verdict": self.verdict,
             "kept": self.kept,
             "gate": self.gate,
             "value": self.value,
@@ -114,11 +121,12 @@ def why_not(
     at = wanted if isinstance(wanted, int) else place_of(trace, wanted, request)
     text = trace.texts[at]
     made = [each for each in trace.candidates if at in each.texts]
-    kept = any(each.writes for each in made)
-    remedies, later = ([], {}) if kept else _remedies(at, text, made, trace, request, fresh)
+    remedies, later = ([], {}) if text.verdict == KEPT else _remedies(at, text, made, trace, request, fresh)
     reason = text.reason or (made[0].reason if made else "")
     ladder = _ladder(capture_recipe(trace.recipe), text, made, later)
-    return CaptureVerdict(text.text, kept, text.gate, text.value, text.limit, reason, ladder, tuple(remedies))
+    return CaptureVerdict(
+        text.text, text.verdict, text.gate, text.value, text.limit, reason, ladder, tuple(remedies)
+    )
 
 
 def _ladder(

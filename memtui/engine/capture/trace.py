@@ -16,6 +16,13 @@ Fate = Literal["kept", "used", "dropped", "deferred", "known"]
 """kept: at least one candidate was made of it; used: it was read and nothing was made of it; dropped: a gate
 stopped it; deferred: it waits for a later turn; known: an earlier run has read it."""
 
+KEPT, REJECTED, NEEDS_REVIEW = "kept", "rejected", "needs review"
+
+VERDICTS = (KEPT, REJECTED, NEEDS_REVIEW)
+"""What a person is told of a text, of a candidate and of an item of the inbox: no other words."""
+
+_VERDICT_OF = {"kept": KEPT, "deferred": NEEDS_REVIEW}
+
 Verdict = Literal[
     "create", "skip", "merge", "supersede", "support", "contextualize", "contradict", "reject", "drop"
 ]
@@ -64,6 +71,11 @@ class CaptureText:
     message: int | None = None
 
     @property
+    def verdict(self) -> str:
+        """What became of it in one of three words, the same wherever a person reads it: `VERDICTS`."""
+        return _VERDICT_OF.get(self.fate, REJECTED)
+
+    @property
     def said(self) -> str:
         """What was said, without the block of recalled memories that a host put before it; for a list."""
         return said_in(self.text)
@@ -73,6 +85,7 @@ class CaptureText:
         return {
             "text": self.text,
             "role": self.role,
+            "verdict": self.verdict,
             "fate": self.fate,
             "gate": self.gate,
             "value": self.value,

@@ -14,6 +14,7 @@ from memtui.engine.core.errors import MemtuiError
 from memtui.engine.core.text import counted, one_line, time_span
 from memtui.engine.discovery.agents import agent_ids
 from memtui.engine.providers.http import host_of
+from memtui.engine.providers.prices import price_in_words, price_of, tokens_of
 
 if TYPE_CHECKING:
     from memtui.engine.store.table import Store
@@ -22,16 +23,6 @@ if TYPE_CHECKING:
 Kind = Literal["restart", "reembed", "access", "services", "plugins", "scores", "silence"]
 
 RESTART = "openclaw gateway restart"
-
-_CHARS_A_TOKEN = 4
-
-_PRICES: Mapping[str, float] = {
-    "text-embedding-3-small": 0.02,
-    "text-embedding-3-large": 0.13,
-    "jina-embeddings-v5-text-small": 0.05,
-    "jina-embeddings-v5-text-nano": 0.05,
-}
-"""Dollars for a million tokens, written down in 2026 and not looked up; another model's price is not known."""
 
 _SECONDS_A_THOUSAND = 45.0
 """A guess, not measured: what a hosted service may take for a thousand short texts."""
@@ -147,12 +138,10 @@ def _reembed(config: Configuration, below: Mapping[str, SettingChange], store: S
             {"rows": None},
         )
     rows, chars = store.count(), _chars(store)
-    tokens = -(-chars // _CHARS_A_TOKEN)
-    price = _PRICES.get(bare_model(model)) if isinstance(model, str) else None
     address_change = below.get("embedding.baseURL")
     address = known.get("baseURL") or known.get("baseUrl") if address_change is None else address_change.after
-    local = isinstance(address, str) and _is_own(address)
-    money = 0.0 if local else None if price is None else tokens / 1e6 * price
+    host = host_of(address) if isinstance(address, str) else None
+    money = price_of(model if isinstance(model, str) else None, host, chars)
     minutes = rows / 1000 * _SECONDS_A_THOUSAND / 60
     grave = dims is not None and store.dims is not None and dims != store.dims
     stop = (
@@ -160,34 +149,19 @@ def _reembed(config: Configuration, below: Mapping[str, SettingChange], store: S
         if grave
         else ""
     )
-    cost = (
-        "price not known"
-        if money is None
-        else "free, on your own machine"
-        if local
-        else "less than 0.01 dollars"
-        if money < 0.01
-        else f"perhaps {money:.2f} dollars"
-    )
     return Consequence(
         "reembed",
         f"{counted(rows, 'vector is', 'vectors are')} redone: "
-        f"perhaps {time_span(60 * max(1, round(minutes)))}, {cost}, with memtui reembed{stop}",
+        f"perhaps {time_span(60 * max(1, round(minutes)))}, {price_in_words(money)}, with memtui reembed{stop}",
         True,
-        {"rows": rows, "minutes": round(minutes, 1), "price": money, "tokens": tokens, "dims": dims},
+        {
+            "rows": rows,
+            "minutes": round(minutes, 1),
+            "price": money,
+            "tokens": tokens_of(chars),
+            "dims": dims,
+        },
     )
-
-
-def _is_own(address: str) -> bool:
-    """Whether an address leads to this machine or into the own network, where nobody asks a price."""
-    from ipaddress import ip_address
-    from urllib.parse import urlsplit
-
-    try:
-        host = urlsplit(address).hostname or ""
-        return host == "localhost" or host.endswith(".local") or ip_address(host).is_private
-    except ValueError:  # a name, or no address
-        return False
 
 
 def _chars(store: Store) -> int:

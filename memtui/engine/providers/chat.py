@@ -16,6 +16,7 @@ from memtui.engine.core.progress import CancelToken
 from memtui.engine.core.text import time_span
 from memtui.engine.providers import codex
 from memtui.engine.providers.http import HttpReply, PostError, excerpt, host_of, new_client, post_json
+from memtui.engine.providers.prices import tokens_of
 from memtui.engine.providers.reply_json import read_object
 
 if TYPE_CHECKING:
@@ -74,6 +75,12 @@ class ChatSettings:
     def local(self) -> bool:
         """Whether the texts stay on this machine."""
         return self.host.startswith(_LOCAL)
+
+    def price_of(self, chars: int) -> float | None:
+        """What sending so many characters costs, the answer not counted; None where no price is configured."""
+        if self.price_in is None:
+            return 0.0 if self.local else None
+        return tokens_of(chars) / 1e6 * self.price_in
 
 
 def reasoning_disabled(model: str) -> bool:

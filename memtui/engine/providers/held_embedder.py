@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from memtui.engine.core.errors import WithheldError
 from memtui.engine.core.text import counted
+from memtui.engine.providers.prices import price_in_words, price_of
 
 if TYPE_CHECKING:
     from memtui.engine.providers.embedder import Embedder
@@ -49,10 +50,13 @@ class HeldEmbedder:
 
     @property
     def sentence(self) -> str:
-        """What would be sent, and where to: "3 texts with 120 characters would be sent to X"; empty for nothing."""
+        """What would be sent, where to and at what price; empty where nothing would be.
+
+        "3 texts with 120 characters would be sent to X (price not known)"
+        """
         if not self._kept:
             return ""
         chars = sum(map(len, self._kept))
-        return (
-            f"{counted(len(self._kept), 'text')} with {chars:,} characters would be sent to {self.describe()}"
-        )
+        price = price_in_words(price_of(self.name, getattr(self._model, "host", None), chars))
+        texts = counted(len(self._kept), "text")
+        return f"{texts} with {chars:,} characters would be sent to {self.describe()} ({price})"

@@ -332,6 +332,11 @@ class OpenAIEmbedder:
         """Vector length, None when neither table nor settings nor the model's name tell."""
         return self._dims
 
+    @property
+    def host(self) -> str:
+        """The host that texts are sent to, with its port."""
+        return self._settings.host
+
     def describe(self) -> str:
         """The model, its host and its vector length, on one line."""
         length = f", {self._dims} dimensions" if self._dims else ""

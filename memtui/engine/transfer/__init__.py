@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from memtui.engine.providers.embedder import Embedder, embedder_named
     from memtui.engine.providers.embedding_services import KNOWN_DIMENSIONS
     from memtui.engine.providers.local_models import LOCAL_MODELS
+    from memtui.engine.providers.prices import price_in_words, price_of, tokens_of
     from memtui.engine.providers.reply_json import whole_items
     from memtui.engine.providers.static_embedder import BUNDLED_DIMS
     from memtui.engine.transfer.detection import Detected
@@ -168,6 +169,8 @@ __all__ = [
     "plan_repair",
     "plan_upgrade",
     "preview_import",
+    "price_in_words",
+    "price_of",
     "read_time",
     "reembed_job",
     "request_for",
@@ -176,6 +179,7 @@ __all__ = [
     "source_lines",
     "store_receipts",
     "switch_to_take_back",
+    "tokens_of",
     "tried_import",
     "unfinished_runs",
     "whole_items",
@@ -279,6 +283,9 @@ __getattr__ = lazy_names(
         "read_time": "memtui.engine.transfer.sources.values",
         "request_for": "memtui.engine.transfer.migration",
         "source_lines": "memtui.engine.transfer.sources.original_lines",
+        "price_in_words": "memtui.engine.providers.prices",
+        "price_of": "memtui.engine.providers.prices",
+        "tokens_of": "memtui.engine.providers.prices",
         "whole_items": "memtui.engine.providers.reply_json",
     },
 )

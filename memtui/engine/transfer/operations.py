@@ -170,11 +170,13 @@ def measure_import(engine: Engine, plan: ImportPlan) -> Cost:
     return measure(plan, import_planner(engine))
 
 
-def tried_import(engine: Engine, plan: ImportPlan, cancel: CancelToken | None = None) -> ChangeSet:
+def tried_import(
+    engine: Engine, plan: ImportPlan, cancel: CancelToken | None = None, *, send: bool = False
+) -> ChangeSet:
     """What a plan would write as a change set that is not applied; see `importing.run.tried_out`."""
     from memtui.engine.transfer.importing.run import tried_out
 
-    return tried_out(engine, plan, import_planner(engine), cancel)
+    return tried_out(engine, plan, import_planner(engine), cancel, send=send)
 
 
 def run_import(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from textual.content import Content
 
@@ -25,8 +25,12 @@ if TYPE_CHECKING:
     from memtui.tui.change_request import ChangeRequests
 
 
-Weigh = Callable[[Sequence[str], "CancelToken", "Report"], "RecallEffect"]
-"""Works out, in a thread, what the remedies of these keys do to the answers."""
+class Weigh(Protocol):
+    """Works out, in a thread, what the remedies of these keys do to the answers; with `send` services are asked."""
+
+    def __call__(
+        self, keys: Sequence[str], cancel: CancelToken, report: Report, *, send: bool
+    ) -> RecallEffect: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,16 +96,19 @@ class RepairPreview(ChangePreview):
         stop_agent: str = "",
         locked: bool = False,
         notes: Sequence[str] = (),
+        sends: bool = False,
     ) -> None:
         self.repairs = tuple(repairs)
+        self._sent = False
         plan = _nothing(_titled(repairs), (f"Undo: {back}.",) if back else ())
         super().__init__(
             plan,
             notes=notes,
             stop_agent=stop_agent,
             locked=locked,
-            effect=lambda _, cancel, report: weigh(self.keys, cancel, report),
+            effect=lambda _, cancel, report: weigh(self.keys, cancel, report, send=self._sent),
             way_out="leave it",
+            sends=sends,
         )
         self._rows = RepairRows(repairs, plan, self._notes())
 
@@ -144,6 +151,13 @@ class RepairPreview(ChangePreview):
         rows.repairs = self.repairs
         self._take(replace(self.plan, title=_titled(self.repairs)))
 
+    def action_send(self) -> None:
+        """Ask again with services, which a person has just allowed for this preview."""
+        self._sent, self._sends = True, False
+        self._say_ways()
+        self.refresh_bindings()
+        self._ask_effect()
+
     def _done(self) -> None:
         self.dismiss(PreviewAnswer("apply", self.plan, confirmed=True, row=" ".join(self.keys)))
 
@@ -178,5 +192,7 @@ def show_repairs(
     access = engine.write_state.access
     if access.verdict == "confirm":
         stop_agent = access.reason or stop_agent
-    preview = RepairPreview(repairs, weigh=effect, back=back, stop_agent=stop_agent, locked=engine.locked)
+    preview = RepairPreview(
+        repairs, weigh=effect, back=back, stop_agent=stop_agent, locked=engine.locked, sends=engine.sends
+    )
     staging.app.push_screen(preview, answered)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from memtui.engine.core.errors import EmbeddingError
 from memtui.engine.providers.embedder import NoEmbedder
+from memtui.engine.providers.prices import tokens_of
 from memtui.engine.transfer.record import Record
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class Cost:
     @property
     def tokens(self) -> int:
         """About how many tokens a service will count: four characters each, rounded up."""
-        return -(-self.chars // 4)
+        return tokens_of(self.chars)
 
 
 class VectorChoice:

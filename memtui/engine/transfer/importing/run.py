@@ -168,12 +168,17 @@ def forget_vectors(shop: ImportPlanner, *, taken_in: bool = False) -> None:
 
 
 def tried_out(
-    engine: Engine, plan: ImportPlan, shop: ImportPlanner, cancel: CancelToken | None = None
+    engine: Engine,
+    plan: ImportPlan,
+    shop: ImportPlanner,
+    cancel: CancelToken | None = None,
+    *,
+    send: bool = False,
 ) -> ChangeSet:
-    """What a plan would write as a change set, to be asked about; nothing is written, and no service is asked.
+    """What a plan would write as a change set, to be asked about; nothing is written.
 
-    Vectors that are still to be made are made on this machine. Raises RefusedError where that cannot be: for more
-    than `SMALL` memories, and where their texts would have to be sent.
+    Vectors that are still to be made are made on this machine; by a service only with `send`. Raises RefusedError
+    where that cannot be: for more than `SMALL` memories, and where their texts would have to be sent.
     """
     import numpy as np
 
@@ -194,7 +199,7 @@ def tried_out(
                 plan.cost.problem or "No embedding model is known.",
                 fix="Without vectors the answers cannot be compared.",
             )
-        if not is_offline(shop.embedder) or plan.request.parts:
+        if plan.request.parts or not (send or is_offline(shop.embedder)):
             raise RefusedError(
                 f"{counted(len(bare), 'text')} would be sent to {shop.embedder.name} for that.",
                 fix="It is done when you import; your cases then show how the answers changed.",

@@ -186,6 +186,6 @@ def by_day(state: CaptureState, width: int, glyphs: Glyphs) -> list[Row]:
                 )
             )
         )  # fmt: skip
-    note = "captured rows; candidates rejected by the plugin's admission"
+    note = "rows kept; candidates rejected by the plugin's admission"
     rows += [Row((Content(),)), Row((Content.styled(f" {crop(note, width - 2, glyphs.ellipsis)}", "$dim"),))]
     return rows

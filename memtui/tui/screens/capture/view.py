@@ -42,21 +42,21 @@ _STYLES = {
 
 
 def verdict_of(text: CaptureText, made: Sequence[CaptureCandidate]) -> tuple[str, str]:
-    """(sign, two words) of what became of a text."""
+    """(sign, words) of what became of a text: its verdict, and behind it how or why."""
     kept = [each for each in made if each.writes]
     if any(each.decision == "supersede" for each in kept):
-        return REPLACED, f"replaced {len(kept)}"
+        return REPLACED, f"{text.verdict}, replaces {len(kept)}"
     if any(each.decision == "merge" for each in kept):
-        return MERGED, f"merged {len(kept)}"
-    if kept:
-        return KEPT, f"kept {len(kept)}"
+        return MERGED, f"{text.verdict}, merges {len(kept)}"
+    if text.verdict == "kept":
+        return KEPT, f"{text.verdict} {len(kept)}" if len(kept) > 1 else text.verdict
+    why = "stored already" if text.fate == "known" else text.gate
+    words = f"{text.verdict}: {why}" if why else text.verdict
     if text.fate == "known":
-        return KNOWN, "stored already"
+        return KNOWN, words
     if text.fate == "deferred":
-        return WAITS, f"needs review: {text.gate}"
-    if text.gate == "model":
-        return DROPPED, "model: nothing"
-    return (SECRET if text.gate in ("secret", "order") else DROPPED), text.gate or "nothing in it"
+        return WAITS, words
+    return (SECRET if text.gate in ("secret", "order") else DROPPED), words
 
 
 def line(
@@ -236,7 +236,7 @@ def trace(state: CaptureState, width: int, glyphs: Glyphs, keys: Keymap) -> list
     if state.verdict is not None:
         return _verdict(state, width, glyphs, keys)
     text = trace.texts[state.text]
-    lines = [_filters(text, glyphs)]
+    lines = [_verdict_line(text, glyphs)]
     for _, each in state.candidates:
         lines.append(("candidate", glyphs.mark, f"{each.category}: {each.abstract}"))
         if each.neighbours:
@@ -265,13 +265,12 @@ def trace(state: CaptureState, width: int, glyphs: Glyphs, keys: Keymap) -> list
     return [row for each in lines for row in _step(*each, width)]
 
 
-def _filters(text: CaptureText, glyphs: Glyphs) -> tuple[str, str, str]:
-    """What the filters made of a text: the gate that stopped it, with its number and limit."""
-    if text.fate == "deferred":
-        return "filters", WAITS, f"{text.gate}: {text.reason}"
+def _verdict_line(text: CaptureText, glyphs: Glyphs) -> tuple[str, str, str]:
+    """What became of a text, as in the list, and the gate that stopped it, with its number and limit."""
+    signs = {"kept": glyphs.mark, "needs review": WAITS}
     measured = "" if text.limit is None else f", {_number(text.value)} of {_number(text.limit)}"
-    sign = glyphs.mark if text.fate in ("kept", "known", "used") else glyphs.cross
-    return "filters", sign, f"{text.gate}{measured}: {text.reason}" if text.gate else text.reason or "passed"
+    why = f"{text.gate}{measured}: {text.reason}" if text.gate else text.reason
+    return "verdict", signs.get(text.verdict, glyphs.cross), f"{text.verdict}, {why}" if why else text.verdict
 
 
 def _number(value: float | str | None) -> str:
@@ -298,7 +297,7 @@ def _verdict(state: CaptureState, width: int, glyphs: Glyphs, keys: Keymap) -> l
     assert verdict is not None
     rows = []
     if verdict.kept:
-        rows.append(Row((Content.styled(f" {glyphs.mark} it was kept", "$ok"),)))
+        rows.append(Row((Content.styled(f" {glyphs.mark} kept", "$ok"),)))
     for rung in verdict.ladder:
         if rung.passed is False:
             rows += _wrapped(f"{glyphs.cross} {rung.gate}: {rung.sentence}", width, "$foreground")
@@ -363,7 +362,10 @@ def inbox(state: CaptureState, width: int, now_ms: int, glyphs: Glyphs, keys: Ke
         why = "" if each.kind == "pending" else one_line(each.why)  # its kind says it
         far = crop(f"{why}  {when}".strip(), max(10, width // 3), glyphs.ellipsis)
         rows.append(
-            Row((line(width, signs[each.kind], f"{each.kind:<9} {each.text}", far, glyphs=glyphs),), each.id)
+            Row(
+                (line(width, signs[each.kind], f"{each.verdict:<12} {each.text}", far, glyphs=glyphs),),
+                each.id,
+            )
         )
     return rows
 

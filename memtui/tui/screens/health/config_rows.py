@@ -45,6 +45,8 @@ def config(state: HealthState, width: int, look: Look) -> list[Row]:
     if state.listing:
         return rows + _options(config, width, look)
     rows.append(Row((Content.styled(f" problems {len(config.problems)}", "bold $heading"),)))
+    said = " in the file: no service was asked; memtui config check --keys asks each"
+    rows.append(Row((Content.styled(crop(said, width - 1, look.glyphs.ellipsis), "$dim"),)))
     for problem in config.problems:
         sign, style = {
             "error": ("✗", "bold $danger"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine import MemtuiError
@@ -70,16 +71,27 @@ def _planned_safe(patient: Any, found: Any) -> tuple[Any, ...]:
 
 
 def weigh(
-    engine: Engine, plans: Sequence[Any], steps: Sequence[TableStep], cancel: CancelToken, report: Any
+    engine: Engine,
+    plans: Sequence[Any],
+    steps: Sequence[TableStep],
+    cancel: CancelToken,
+    report: Any,
+    *,
+    send: bool = False,
 ) -> RecallEffect:
-    """What the agent would read once the plans and steps are done, tried on a copy; for a worker."""
+    """What the agent would read once the plans and steps are done, tried on a copy; for a worker.
+
+    Texts and questions go to a service only with `send`; else what would be sent stands in place of the answers.
+    """
     from memtui.engine.cases import CaseBook
     from memtui.engine.explain import History
     from memtui.engine.health import effect_of_remedies
     from memtui.paths import cases_file, questions_file
 
     cases = CaseBook(cases_file(engine.info.uri)).cases()
-    with engine.sending_nothing():
+    with nullcontext() if send else engine.sending_nothing():
+        if send:
+            plans = _with_vectors(engine, plans)
         return effect_of_remedies(
             engine,
             plans,
@@ -94,13 +106,9 @@ def weigh(
 
 def mend(engine: Engine, plans: Sequence[Any], ask: bool) -> str:
     """Carry the plans out; with `ask` the cases and last questions before and after. What to say; for a worker."""
-    from memtui.engine.health import answers_in_words, carry_out_remedies, patient_of, plan_remedy
+    from memtui.engine.health import answers_in_words, carry_out_remedies
 
-    patient = patient_of(engine, now_ms=engine.now_ms)
-    plans = [
-        plan_remedy(patient, each.finding) if each.changes is not None and each.changes.unsent else each
-        for each in plans
-    ]
+    plans = _with_vectors(engine, plans)
     if refused := next((each.refusal for each in plans if each.refusal), ""):
         raise MemtuiError(refused, fix="Nothing was changed.")
     done = carry_out_remedies(engine, plans, confirmed=True, ask=before_and_after(engine) if ask else None)
@@ -108,6 +116,17 @@ def mend(engine: Engine, plans: Sequence[Any], ask: bool) -> str:
     answers = [each["receipt"]["answers"] for each in done if "receipt" in each]
     said = f"{len(plans)} fixed; see the Journal, entry {entries}"
     return "; ".join([said, *(answers_in_words(each) for each in answers if each is not None)])
+
+
+def _with_vectors(engine: Engine, plans: Sequence[Any]) -> list[Any]:
+    """The plans, those anew whose vectors were not made for a look at them: this sends."""
+    from memtui.engine.health import patient_of, plan_remedy
+
+    patient = patient_of(engine, now_ms=engine.now_ms)
+    return [
+        plan_remedy(patient, each.finding) if each.changes is not None and each.changes.unsent else each
+        for each in plans
+    ]
 
 
 def maintain_index(engine: Engine, steps: tuple[TableStep, ...], ask: bool) -> str:

@@ -353,7 +353,9 @@ class HealthScreen(BaseScreen):
                 )
                 for key, plan in named.items()
             ],
-            lambda keys, cancel, report: weigh(engine, [named[key] for key in keys], (), cancel, report),
+            lambda keys, cancel, report, *, send: weigh(
+                engine, [named[key] for key in keys], (), cancel, report, send=send
+            ),
             lambda keys: self._mend([named[key] for key in keys], ask=True),
             back="; ".join(
                 dict.fromkeys(each.finding.check.back for each in plans if each.finding.check.back)
@@ -384,7 +386,7 @@ class HealthScreen(BaseScreen):
         show_repairs(
             self.staging,
             [Repair("index", said, f"{report.index.name}: {report.sentence}")],
-            lambda keys, cancel, report: weigh(engine, (), steps, cancel, report),
+            lambda keys, cancel, report, *, send: weigh(engine, (), steps, cancel, report, send=send),
             mended,
             back="the Journal has its receipt",
         )

@@ -261,7 +261,7 @@ class VersionsArea(Area):
         show_repairs(
             self.staging,
             [going_back(planned, engine.store.dialect.columns.metadata)],
-            lambda keys, cancel, report: weigh(engine, (), steps, cancel, report),
+            lambda keys, cancel, report, *, send: weigh(engine, (), steps, cancel, report, send=send),
             agreed,
             back=f"v{planned.newest} stays among the versions until a clean-up; going back to it is the same again",
         )

@@ -141,8 +141,11 @@ def decide(run: Run, state: ImportState) -> None:
     run.paint()
 
 
-def ask_answers(run: Run) -> None:
-    """Ask the saved cases and the last questions of a copy with the import in it; nothing waits for that."""
+def ask_answers(run: Run, *, send: bool = False) -> None:
+    """Ask the saved cases and the last questions of a copy with the import in it; nothing waits for that.
+
+    Texts and questions go to a service only with `send`.
+    """
     from memtui.tui.change_request import effect_on_recall
 
     engine, plan = run.engine, run.state.plan
@@ -151,7 +154,8 @@ def ask_answers(run: Run) -> None:
     run.keep(effect=None)
 
     def ask(report: OnProgress, stop: CancelToken) -> RecallEffect:
-        return effect_on_recall(engine, transfer.tried_import(engine, plan, stop), stop, report)
+        tried = transfer.tried_import(engine, plan, stop, send=send)
+        return effect_on_recall(engine, tried, stop, report, send=send)
 
     run.work(
         "answers",

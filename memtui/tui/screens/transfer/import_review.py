@@ -14,6 +14,7 @@ from memtui.tui.screens.transfer import import_record_view, import_review_view
 from memtui.tui.screens.transfer import import_state as reduce
 from memtui.tui.screens.transfer.import_calls import (
     Run,
+    ask_answers,
     decide,
     look_closely,
     look_into_source,
@@ -160,6 +161,17 @@ def measurable(run: Run, panel: str, key: str) -> bool:
     if plan is None or cost is None:
         return False
     return bool(cost.rows) and not cost.problem and plan.vectors is None
+
+
+def answerable(run: Run, panel: str, key: str) -> bool:
+    """Whether the answers are not known because nothing was sent for them."""
+    from memtui.engine import RefusedError
+
+    effect = run.state.effect
+    unknown = isinstance(effect, RefusedError) or (
+        effect is not None and bool(getattr(effect, "not_known", ""))
+    )
+    return run.state.plan is not None and run.engine.sends and unknown
 
 
 def _meant(run: Run, panel: str, key: str) -> str:
@@ -334,6 +346,7 @@ REVIEW = TaskStep[ImportState](
         "view_after": Key(lambda run, panel, key: turn_by(run, 1), planned),
         "ledger": Key(lambda run, panel, key: turn_to(run, "ledger"), planned),
         "measure": Key(lambda run, panel, key: measure(run), measurable),
+        "send": Key(lambda run, panel, key: ask_answers(run, send=True), answerable),
         "switch": Key(switch, switchable),
         "later": page_key(PAGE),
         "earlier": page_key(-PAGE),

@@ -475,6 +475,9 @@ class TransferScreen(BaseScreen):
     def action_measure(self) -> None:
         self._any("measure")
 
+    def action_send(self) -> None:
+        self._any("send")
+
     def action_rehearse(self) -> None:
         self._any("rehearse")
 
@@ -491,7 +494,18 @@ class TransferScreen(BaseScreen):
 
 
 _ACTS = frozenset(
-    ("write", "stopped", "view_before", "view_after", "ledger", "paste", "measure", "rehearse", "undo")
+    (
+        "write",
+        "stopped",
+        "view_before",
+        "view_after",
+        "ledger",
+        "paste",
+        "measure",
+        "send",
+        "rehearse",
+        "undo",
+    )
 )
 
 
