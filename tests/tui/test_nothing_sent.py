@@ -206,10 +206,9 @@ async def test_a_fix_is_measured_only_when_a_person_sends_for_it(
 
 
 async def test_the_effect_of_an_import_is_measured_only_when_a_person_sends_for_it(
-    store: Path, tmp_path: Path, service: Loopback, monkeypatch: pytest.MonkeyPatch
+    store: Path, tmp_path: Path, service: Loopback
 ) -> None:
     """No step of an import asks a service before its yes: reading, planning, its cost, its answers."""
-    monkeypatch.setenv("MEMTUI_STATE_DIR", str(tmp_path / "state"))
     source = tmp_path / "new.jsonl"
     source.write_text(
         "\n".join(json.dumps({"text": f"The joiner calls at {hour} o'clock."}) for hour in (7, 8, 9))
@@ -223,7 +222,7 @@ async def test_the_effect_of_an_import_is_measured_only_when_a_person_sends_for_
         await settle(pilot)
         screen.put_line(str(source))
         await settle(pilot)
-        await steps(pilot, "enter", "n", "n")
+        await steps(pilot, "enter", "n")
         state = screen.run.state
         assert isinstance(state, ImportState)
         assert state.plan is not None, screen_text(app)
@@ -250,3 +249,15 @@ async def test_a_conversation_is_captured_without_a_request_until_a_person_appli
         await steps(pilot, "escape")
         await steps(pilot, "]", "]", "[", "[")
         assert service.requests == []
+        before = version_of(store)
+        await steps(pilot, "A")
+        assert isinstance(app.screen, ChangePreview), screen_text(app)
+        shown = " ".join(screen_text(app).split())
+        assert (service.requests, version_of(store)) == ([], before)
+        assert "their-model at 127.0.0.1" in shown
+        await steps(pilot, "Y")
+        assert service.requests, "applied: the vectors are made"
+        made = [row for row in rows_of(store).to_pylist() if row["id"] not in IDS]
+        assert made
+        for each in made:
+            assert np.allclose(each["vector"], text_vector(each["text"], 8), atol=1e-5), each["text"]

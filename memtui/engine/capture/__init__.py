@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         under,
     )
     from memtui.engine.capture.chat import Chat
-    from memtui.engine.capture.commits import chosen, commit, plan, reworded, together
+    from memtui.engine.capture.commits import chosen, commit, plan, reworded, together, with_vectors
     from memtui.engine.capture.conversation import (
         Conversation,
         parse_conversations,
@@ -137,6 +137,7 @@ __all__ = [
     "under_settings",
     "why_not",
     "with_remedy",
+    "with_vectors",
     "without_secrets",
 ]
 
@@ -218,6 +219,7 @@ __getattr__ = lazy_names(
         "under": "memtui.engine.capture.capture_cases",
         "stopped": "memtui.engine.capture.pipeline",
         "together": "memtui.engine.capture.commits",
+        "with_vectors": "memtui.engine.capture.commits",
         "under_settings": "memtui.engine.capture.funnel",
         "why_not": "memtui.engine.capture.lost_text",
         "with_remedy": "memtui.engine.capture.lost_text",

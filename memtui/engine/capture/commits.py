@@ -14,7 +14,7 @@ from memtui.engine.changes.change_set import ChangeSet, Outcome
 from memtui.engine.changes.commit import apply, fold_words
 from memtui.engine.changes.journal import RowImages
 from memtui.engine.changes.materialize import refuse_bare_rows
-from memtui.engine.core.errors import MemtuiError, RefusedError
+from memtui.engine.core.errors import EmbeddingError, MemtuiError, RefusedError
 from memtui.engine.core.text import counted
 
 if TYPE_CHECKING:
@@ -50,6 +50,37 @@ def chosen(trace: CaptureTrace, candidates: Collection[int] | None) -> CaptureTr
     }:
         wanted |= needed
     return replace(trace, candidates=tuple(each for at, each in enumerate(trace.candidates) if at in wanted))
+
+
+def with_vectors(engine: Engine, trace: CaptureTrace) -> CaptureTrace:
+    """The trace with a vector for each new row that has none, made of its text; one batch is asked for.
+
+    For a run that was decided while nothing was to be sent: it is the same, so its ids and decisions stay. Where
+    still nothing is sent, it stays as it is, and `engine.withheld` says what would be. Raises EmbeddingError where the
+    service does not answer.
+    """
+    bare = [each.row for each in last_writes(trace.writes) if each.op == "add" and each.row.vector is None]
+    if not bare or not engine.sends:
+        return trace
+    try:
+        vectors = engine.capture_context().embed([each.text for each in bare])
+    except EmbeddingError:
+        if engine.withheld:
+            return trace
+        raise
+    made = {each.id: vector for each, vector in zip(bare, vectors, strict=True)}
+
+    def filled(write: Write) -> Write:
+        vector = made.get(write.row.id)
+        return write if vector is None else replace(write, row=replace(write.row, vector=vector))
+
+    return replace(
+        trace,
+        candidates=tuple(
+            replace(each, writes=tuple(map(filled, each.writes))) if each.writes else each
+            for each in trace.candidates
+        ),
+    )
 
 
 def plan(trace: CaptureTrace, store: Store) -> ChangeSet:

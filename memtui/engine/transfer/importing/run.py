@@ -183,6 +183,7 @@ def tried_out(
     import numpy as np
 
     from memtui.engine.providers.embedder import NoEmbedder
+    from memtui.engine.providers.prices import price_in_words, price_of
 
     taken, bare = plan.taken(), plan.to_embed()
     if len(taken) > SMALL:
@@ -200,9 +201,13 @@ def tried_out(
                 fix="Without vectors the answers cannot be compared.",
             )
         if plan.request.parts or not (send or is_offline(shop.embedder)):
+            price = price_in_words(
+                price_of(shop.embedder.name, getattr(shop.embedder, "host", None), plan.cost.chars)
+            )
             raise RefusedError(
-                f"{counted(len(bare), 'text')} would be sent to {shop.embedder.name} for that.",
-                fix="It is done when you import; your cases then show how the answers changed.",
+                f"{counted(len(bare), 'text')} with {plan.cost.chars:,} characters would be sent to "
+                f"{shop.embedder.describe()} for that ({price}).",
+                fix="Nothing was sent.",
             )
         assert shop.store.dims is not None
         made = np.zeros((plan.total, shop.store.dims), dtype=np.float32)

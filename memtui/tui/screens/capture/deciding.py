@@ -97,9 +97,9 @@ class Deciding(BoundPart[CaptureState]):
         whole = trace
 
         def make(engine: Engine) -> ChangeSet:
-            from memtui.engine.capture import chosen, plan
+            from memtui.engine.capture import chosen, plan, with_vectors
 
-            return plan(chosen(whole, places), engine.store)
+            return plan(with_vectors(engine, chosen(whole, places)), engine.store)
 
         def then(outcome: Outcome) -> None:
             from memtui.engine.capture import Inbox

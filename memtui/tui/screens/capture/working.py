@@ -6,7 +6,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -129,15 +129,20 @@ def captured(
     token: CancelToken,
     report: Callable[[Any], None],
 ) -> tuple[Talk, CaptureRequest, CaptureTrace]:
-    """Read a conversation and capture it; nothing is written."""
+    """Read a conversation and capture it; nothing is written, and without a model's settings nothing is sent."""
     from memtui.engine.capture import CaptureRequest, capture
 
     conversation = conversation_of(talk)
     recipe = talk.recipe or RECIPE
     request = CaptureRequest(conversation.messages, recipe, talk.config, session=conversation.session)
     done = replace(talk, conversation=conversation)
-    with asking(engine, settings, token, report) as chat:
+    with asking(engine, settings, token, report) as chat, _held(engine, settings is not None):
         return done, request, capture(request, engine.capture_context(chat))
+
+
+def _held(engine: Engine, agreed: bool) -> AbstractContextManager[None]:
+    """A block in which nothing is sent, unless a person has chosen a model, which is sent the texts anyway."""
+    return nullcontext() if agreed else engine.sending_nothing()
 
 
 def heard_so_far(engine: Engine, talk: Talk, heard: str) -> tuple[Talk, CaptureRequest, CaptureTrace]:
@@ -203,7 +208,8 @@ def explained(engine: Engine, place: int, trace: CaptureTrace, request: CaptureR
     def fresh() -> CaptureContext:
         return engine.capture_context(Again(trace.calls) if trace.calls else None)
 
-    return why_not(place, trace, request, fresh)
+    with _held(engine, bool(trace.calls)):
+        return why_not(place, trace, request, fresh)
 
 
 def changed(
@@ -214,7 +220,8 @@ def changed(
 
     asked = with_remedy(remedy, place, trace, request)
     answers = Again(trace.calls) if trace.calls else None
-    return talk, asked, capture(asked, engine.capture_context(answers))
+    with _held(engine, bool(trace.calls)):
+        return talk, asked, capture(asked, engine.capture_context(answers))
 
 
 def losses_counted(
@@ -226,9 +233,12 @@ def losses_counted(
 
     unknown = 0
     if turned:
-        runs, unknown = under_settings(runs, engine, turned, token)
+        with engine.sending_nothing():
+            runs, unknown = under_settings(runs, engine, turned, token)
     traces = [trace for _, trace in runs]
-    return funnel_of(traces), days(engine, span), otherwise(runs, engine, cancel=token), unknown
+    with engine.sending_nothing():
+        others = otherwise(runs, engine, cancel=token)
+    return funnel_of(traces), days(engine, span), others, unknown
 
 
 def answers(
@@ -248,7 +258,8 @@ def answers(
         if name in turned:
             continue
         settings = {**turned, **({name: value} if name else {})}
-        left, unknown = under_settings(runs, engine, settings, token) if settings else (runs, 0)
+        with engine.sending_nothing():
+            left, unknown = under_settings(runs, engine, settings, token) if settings else (runs, 0)
         if not unknown:
             planned = together([trace for _, trace in left], engine.store)
             found[name] = effect_on_recall(engine, planned, token, report)
@@ -270,7 +281,8 @@ def turned(
 
     asked = replace(request, config={**talk.config, **settings})
     answers = Again(trace.calls) if trace.calls else None
-    return talk, asked, capture(asked, engine.capture_context(answers))
+    with _held(engine, bool(trace.calls)):
+        return talk, asked, capture(asked, engine.capture_context(answers))
 
 
 def tried(engine: Engine, settings: Mapping[str, Any], token: CancelToken) -> tuple[str, ...]:

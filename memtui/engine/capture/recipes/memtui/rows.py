@@ -128,7 +128,11 @@ def merge(draft: Draft, old: StoredRow, text: str, category: str, vector: Any, n
 
 def bare_words(draft: Draft, error: MemtuiError) -> str:
     """What it means that no vector was to be had, for people."""
+    from memtui.engine.core.errors import WithheldError
+
     harm = draft.store.dialect.can.bare_rows
+    if isinstance(error.__cause__, WithheldError):
+        return f"{error.message}: once it is written; until then copies are recognised by their text."
     if harm:
         return f"{error.message} Without a vector no memory is written here: {harm}."
     return (
