@@ -334,3 +334,28 @@ async def test_a_purged_entry_is_not_undone_and_its_keys_undo_nothing_else(tmp_p
         assert screen.active_bindings["u"].enabled
     assert version_of(store) == version
     assert same_rows(rows_of(store), before)
+
+
+async def test_an_entry_of_which_one_memory_was_purged_is_undone_and_redone_for_the_other(tmp_path):
+    """Its keys are bright, what is said is about what is left, and the purged one does not return."""
+    store = pro_store(tmp_path / "store")
+    made = engine_at(store)
+    changes.apply(made, changes.plan_edit(made, [FIRST, SECOND], {"importance": "0.9"}), confirmed=True)
+    changes.apply(made, changes.plan_forget(made, [FIRST], hard=True, shrink=True), confirmed=True)
+    made.close()
+    async with browsing(store) as (app, pilot):
+        await press(pilot, "6")
+        await to_entry(pilot, app, 1)
+        screen = app.screen
+        assert screen.active_bindings["u"].enabled
+        assert "undoes it" in screen_text(app)
+        for key, other, importance in (("u", "U", None), ("U", "u", 0.9)):
+            await press(pilot, key)
+            assert app.screen is not screen, f"{key} shows what it would do"
+            await press(pilot, "enter" if app.screen.check_action("apply", ()) else "Y")
+            await settle(pilot)
+            await to_entry(pilot, app, 1)
+            assert screen.active_bindings[other].enabled
+            (row,) = [each for each in rows_of(store).to_pylist() if each["id"] == SECOND]
+            assert (row["importance"] == 0.9) == (importance == 0.9)
+            assert FIRST not in rows_of(store).column("id").to_pylist()

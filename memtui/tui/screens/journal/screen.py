@@ -234,7 +234,7 @@ class JournalScreen(BaseScreen):
         left_behind = self.state.lock is not None and self.state.lock.stale
         able = {
             "undo": entry is not None and not why_not_undo(entry, self.state.rows),
-            "redo": entry is not None and not why_not_redo(entry),
+            "redo": entry is not None and not why_not_redo(entry, self.state.rows),
             "fix": cut_off or left_behind,
             "finish": cut_off,
             "leave": cut_off,
@@ -250,7 +250,9 @@ class JournalScreen(BaseScreen):
         entry = self.state.entry(self.state.shown)
         if entry is None or action not in ("undo", "redo"):
             return ""
-        why = why_not_undo(entry, self.state.rows) if action == "undo" else why_not_redo(entry)
+        why = (
+            why_not_undo(entry, self.state.rows) if action == "undo" else why_not_redo(entry, self.state.rows)
+        )
         return host(self).keys.words(f"entry {full(self.state.shown)}: {why}") if why else ""
 
     def action_undo(self) -> None:

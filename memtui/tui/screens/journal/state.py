@@ -39,9 +39,14 @@ class JournalState:
         return next((each for each in self.entries if each.entry == number), None)
 
 
+def _is_purged(entry: JournalEntry, rows: Sequence[EntryRow] | None) -> bool:
+    """Whether nothing of its memories is left; of some of them, it is about the others."""
+    return entry.title.endswith(REMOVED) and not any(each.before or each.after for each in rows or ())
+
+
 def why_not_undo(entry: JournalEntry, rows: Sequence[EntryRow] | None = None) -> str:
     """Why an entry cannot be taken back; empty when it can. `rows`: its memories, of which some may be left."""
-    if entry.title.endswith(REMOVED) and not any(each.before or each.after for each in rows or ()):
+    if _is_purged(entry, rows):
         return "Its texts were removed for good; nothing of them is left to bring back."
     if entry.state == "left":
         return "It was cut off and closed without writing."
@@ -50,9 +55,9 @@ def why_not_undo(entry: JournalEntry, rows: Sequence[EntryRow] | None = None) ->
     return ""
 
 
-def why_not_redo(entry: JournalEntry) -> str:
-    """Why an entry cannot be made again; empty when it can."""
-    if entry.title.endswith(REMOVED):
+def why_not_redo(entry: JournalEntry, rows: Sequence[EntryRow] | None = None) -> str:
+    """Why an entry cannot be made again; empty when it can. `rows`: its memories, of which some may be left."""
+    if _is_purged(entry, rows):
         return "Its texts were removed for good."
     if entry.state != "undone":
         return "It is not undone."
