@@ -71,11 +71,50 @@ def change_planner(engine: Engine) -> Planner:
     )
 
 
+class EditableRows(Mapping[str, EditableRow]):
+    """Rows by id in the order asked for, made some at a time when they are asked for.
+
+    A row as objects takes many times what it takes in the table: of a large edit they must not all stand at once.
+    `at` says where each stands in `table`, which has no vectors.
+    """
+
+    BLOCK = 2_048
+
+    def __init__(self, table: pa.Table, at: Mapping[str, int], store: Store, now_ms: int) -> None:
+        self._table, self._store, self._now_ms = table, store, now_ms
+        self._ids = tuple(at)
+        self._number = {each: number for number, each in enumerate(self._ids)}
+        self._at = tuple(at.values())
+        self._block, self._made = -1, list[EditableRow]()
+
+    def __getitem__(self, memory: str) -> EditableRow:
+        block, place = divmod(self._number[memory], self.BLOCK)
+        if block != self._block:
+            self._made = self._read(block)
+            self._block = block
+        return self._made[place]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._ids)
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def __contains__(self, memory: object) -> bool:
+        return memory in self._number
+
+    def _read(self, block: int) -> list[EditableRow]:
+        start = block * self.BLOCK
+        part = self._table.take(list(self._at[start : start + self.BLOCK]))
+        memories = self._store.dialect.to_memories(part, self._now_ms)
+        return [EditableRow(*each) for each in zip(memories, part.to_pylist(), strict=True)]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ReadRows:
     """The rows that a plan is made on, in the order asked for."""
 
-    rows: dict[str, EditableRow]
+    rows: Mapping[str, EditableRow]
     table: pa.Table
     at: dict[str, int]
     """Where each row stands in `table`."""
@@ -100,24 +139,21 @@ def read(planner: Planner, ids: Iterable[str]) -> ReadRows:
         table, closed = overlaid(planner.staged, table, wanted, store.dialect)
         mark = None  # these rows are not the table's
     there = places(table)
-    light = list(store.row_columns)
-    memories = store.dialect.to_memories(table.select(light), planner.now_ms)
-    values = table.select(light).to_pylist()
-    found = ReadRows({}, table, {}, version, mark, closed)
+    at: dict[str, int] = {}
     barred = {each.id for each in closed}
     for each in wanted:
-        at = there.get(each, [])
+        here = there.get(each, [])
         if each in barred:
             continue
-        if len(at) == 1:
-            found.at[each] = at[0]
-            found.rows[each] = EditableRow(memories[at[0]], values[at[0]])
-        elif at:
-            sentence = f"{len(at)} rows share this id: a change would hit all of them."
-            found.conflicts.append(Conflict(each, "duplicate id", sentence))
+        if len(here) == 1:
+            at[each] = here[0]
+        elif here:
+            sentence = f"{len(here)} rows share this id: a change would hit all of them."
+            closed.append(Conflict(each, "duplicate id", sentence))
         else:
-            found.conflicts.append(Conflict(each, "gone", "There is no memory with this id."))
-    return found
+            closed.append(Conflict(each, "gone", "There is no memory with this id."))
+    rows = EditableRows(table.select(list(store.row_columns)), at, store, planner.now_ms)
+    return ReadRows(rows, table, at, version, mark, closed)
 
 
 def staged_memory(engine: Engine, memory: str) -> Memory:
@@ -321,8 +357,9 @@ def new_vectors(
     new = {
         each: str(setting.values["text"])
         for each, setting in settings.items()
-        if each in found.rows and setting.values.get("text") not in (None, found.rows[each].memory.raw_text)
+        if setting.values.get("text") is not None and each in found.rows
     }
+    new = {each: text for each, text in new.items() if text != found.rows[each].memory.raw_text}
     if not new or dims is None or dialect.columns.vector is None:
         return {}
     old = [
