@@ -43,9 +43,9 @@ def test_every_place_gives_a_text_the_same_verdict(tmp_path: Path, recipe: str) 
         of_why_not = why_not(place, trace, request, engine.capture_context)
         assert text.verdict in VERDICTS
         assert text.as_json()["verdict"] == text.verdict == of_why_not.verdict, text
-        assert on_screen == text.verdict or on_screen.startswith((f"{text.verdict},", f"{text.verdict}:", f"{text.verdict} ")), (
-            text
-        )
+        assert on_screen == text.verdict or on_screen.startswith(
+            (f"{text.verdict},", f"{text.verdict}:", f"{text.verdict} ")
+        ), text
         assert (text.verdict == "kept") == any(each.writes for each in made), text
         assert of_why_not.kept == (text.verdict == "kept")
         seen.add(text.verdict)
