@@ -315,7 +315,7 @@ async def test_not_recorded_is_not_nothing(home: Path) -> None:
 async def test_a_reach_is_taken_out_by_one_change_and_written_as_a_pack(home: Path, tmp_path: Path) -> None:
     async with at_reach(home, tmp_path) as (app, pilot):
         text = screen_text(app)
-        assert "One change" in text
+        assert "ONE CHANGE" in text
         assert "copies" in text
         reach = screen_of(app).state.reach
         assert reach is not None
