@@ -440,7 +440,7 @@ def test_a_reply_that_obeys_an_injected_order_is_told_and_changes_no_other_row(
         assert [each["gate"] for each in found["candidates"]] == ["order"]
         assert found["rows"]["created"] == []
     else:  # the plugin stores what its model says: it is told
-        assert any("order" in note for note in found["warnings"])
+        assert any("prompt injection" in note for note in found["warnings"])
 
 
 @pytest.mark.parametrize("recipe", ["memtui", "pro", "memory-lancedb", "mem-engine"])
