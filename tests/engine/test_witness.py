@@ -24,6 +24,7 @@ from memtui.engine.witness.injections import read_injections
 from memtui.engine.witness.replay import read_turns
 from tests.conftest import tree_hash
 from tests.engine import pro_store
+from tests.engine.core_home import AT_MS, make_core_home
 from tests.engine.session_world import LAYOUTS, MadeTurn, block, line, write_session
 
 NOW_MS = 1_795_400_000_000
@@ -435,3 +436,12 @@ def test_a_transcript_of_any_length_is_read_in_bounded_memory(tmp_path: Path) ->
     assert not turns[0].answer
     assert any("are not kept whole" in each for each in warnings)
     assert peak < size * 0.7
+
+
+def test_sessions_are_listed_beside_an_index_that_keeps_no_versions(tmp_path: Path) -> None:
+    home = make_core_home(tmp_path, {"MEMORY.md": "# Memory\n\n- The relay port is 9443.\n"})
+    engine = open_engine(
+        home.database, now=lambda: AT_MS, environ=home.environ, cwd=home.path, state=tmp_path / "own-state"
+    )
+    for _ in range(2):  # the second time by what the first has kept
+        list_sessions(home.environ, home.path, engine=engine)

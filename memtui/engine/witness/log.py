@@ -19,6 +19,7 @@ from memtui.engine.witness.injections import InjectionHistory, InjectionMark, re
 
 if TYPE_CHECKING:
     from memtui.engine.store.table import Store
+    from memtui.engine.store.writer import VersionMark
 
 
 _LAYOUT = """
@@ -48,7 +49,7 @@ class InjectionLog:
         with self._open() as db:
             last = db.execute("SELECT version, mark FROM reads").fetchone()
         after = None
-        if last is not None and last[1] == repr(store.mark(last[0]).file):
+        if last is not None and last[1] and last[1] == _mark_of(store, last[0]):
             after = int(last[0])
         if after is not None and after >= store.version:
             return self.history(store.version)
@@ -63,9 +64,7 @@ class InjectionLog:
                 list(fresh.counts.items()),
             )
             db.execute("DELETE FROM reads")
-            db.execute(
-                "INSERT INTO reads VALUES (?, ?)", (fresh.version, repr(store.mark(fresh.version).file))
-            )
+            db.execute("INSERT INTO reads VALUES (?, ?)", (fresh.version, _mark_of(store, fresh.version)))
         known = self.history(fresh.version)
         known.known = fresh.known
         return known
@@ -97,3 +96,9 @@ class InjectionLog:
                 fix="Check the folder's permissions, or move the file away: a new one is made.",
                 details=str(error),
             ) from None
+
+
+def _mark_of(store: Store, version: int) -> str:
+    """What tells a version from one of the same number elsewhere; empty where the store keeps no versions."""
+    mark: VersionMark | None = store.mark(version)
+    return "" if mark is None else repr(mark.file)
