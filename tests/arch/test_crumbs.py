@@ -19,7 +19,6 @@ KEPT = {
     "memtui.tui.screens.browse.unsaved": "edits that outlive a crash: looked for under this name",
     "memtui.engine.blame.judge": "the rule and its weights, which the fit writes; the cause beside it asks the store",
     "memtui.engine.blame.reasons": "the sentences for a person, apart from what is weighed",
-    "memtui.engine.blame.missing": "what would have been right: a question of its own beside who is to blame",
     "memtui.tui.screens.home.alive_line": "the painting of one line, tested as a function",
     "memtui.engine.changes.crew_values": "what the rows of one program may hold, as engine_values beside it",
     "memtui.engine.changes.named_lock": "the lock of one program, as owner_lock beside it",

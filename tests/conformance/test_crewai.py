@@ -10,12 +10,10 @@ import pytest
 from memtui.engine import Engine, explain, open_engine
 from memtui.engine.core.errors import ConfigError
 from memtui.engine.recall.request import RecallRequest
-from tests.engine.crewai_store import recorded, unpack
+from tests.engine.crewai_store import NOW_MS, recorded, unpack
 from tests.engine.tables import pro_row, write_table
 
 EXACT = 1e-6
-
-NOW_MS = 1_785_585_600_000
 
 
 @pytest.fixture(scope="module")

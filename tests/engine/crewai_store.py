@@ -23,6 +23,10 @@ def recorded(shared: Path) -> dict[str, Any]:
     return found
 
 
+NOW_MS = 1_785_585_600_000
+"""One of the three moments at which the clock stood while the recalls were recorded."""
+
+
 def unpack(shared: Path, folder: Path) -> Path:
     """The folder `memory` below `folder`."""
     folder.mkdir(parents=True, exist_ok=True)

@@ -9,10 +9,9 @@ import lancedb
 import pytest
 
 from memtui.engine import health, open_engine
-from tests.engine.crewai_store import crew_row, recorded, schema, unpack
+from tests.engine.crewai_store import NOW_MS, crew_row, recorded, schema, unpack
 from tests.engine.tables import pro_row, uuid, write_table
 
-NOW_MS = 1_785_585_600_000
 TRAPS = ("D50", "D51", "D52", "D53", "D54", "D55")
 
 

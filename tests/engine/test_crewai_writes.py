@@ -16,9 +16,7 @@ import pytest
 from memtui.engine import Engine, RefusedError, UsageError, changes, open_engine
 from memtui.engine.changes.named_lock import PATIENCE_S, NamedLock
 from memtui.engine.changes.owner_lock import LockLostError
-from tests.engine.crewai_store import unpack
-
-NOW_MS = 1_785_585_600_000
+from tests.engine.crewai_store import NOW_MS, unpack
 
 
 @pytest.fixture

@@ -8,8 +8,6 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from memtui.mcp.door import Door
-
 
 class Arguments(BaseModel):
     """Arguments of a tool, as `read_arguments` gives them: none is unknown."""
@@ -45,14 +43,14 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """One tool. `run` works on a thread and raises ToolError for what the model can put right."""
+    """One tool. `run` gets a door and arguments, works on a thread, raises ToolError for what a model can put right."""
 
     name: str
     title: str
     description: str
     arguments: type[Arguments]
     answer: type[Answer]
-    run: Callable[[Door, Any], Reply]
+    run: Callable[[Any, Any], Reply]  # a door knows its tools; a tool's own `run` is typed with it
     writes: bool = False
     destructive: bool = False
     idempotent: bool = True

@@ -170,9 +170,10 @@ def _why_none(door: Door, given: Search, older: int) -> str:
         )
     if given.category is not None:
         known = [name for name, _ in door.listed().facets.categories if name]
-        if known and given.category not in known:
+        wanted = given.category
+        if known and wanted not in known:
             return (
-                f"category: no memory has the category {given.category[:64]!r}. Leave it out, or use one of: "
+                f"category: no memory has the category {wanted[:64]!r}. Leave it out, or use one of: "
                 f"{', '.join(known)}."
             )
     return "No memory came back; other words may find it."

@@ -210,7 +210,7 @@ def detail_rows(
         return [] if cluster is None else list(_members(cluster, state, width, glyphs, now_ms))
     if state.part == "trash":
         found = next((each for each in state.trash or () if each.id == selected), None)
-        return [] if found is None else _inset(_trash_lines(found, state, width - 1, now_ms))
+        return [] if found is None else _inset(_trash_lines(found, state, width - 1, now_ms, keys))
     return _inset(_suspect_lines(state, selected, width - 1, glyphs, now_ms, keys))
 
 
@@ -288,7 +288,9 @@ def _suspect_lines(
     yield Content.styled(one_line(selected)[:8], "$dim").truncate(max(1, width), ellipsis=True)
 
 
-def _trash_lines(each: TrashedMemory, state: MendState, width: int, now_ms: int) -> Iterator[Content]:
+def _trash_lines(
+    each: TrashedMemory, state: MendState, width: int, now_ms: int, keys: Mapping[str, Action]
+) -> Iterator[Content]:
     memory = state.memories.get(each.id)
     text = mask(each.title if memory is None else memory.text)[0]
     yield from Content.styled(text, "$foreground").wrap(max(12, width - 1))
@@ -296,10 +298,11 @@ def _trash_lines(each: TrashedMemory, state: MendState, width: int, now_ms: int)
     by = f"with entry {full(each.entry)} of the journal" if each.entry is not None else "by the agent"
     when = f"{ago(each.when_ms, now_ms)}, " if each.when_ms else ""
     yield from Content.styled(f"{each.how} {when}{by}", "$dim").wrap(max(12, width - 1))
-    back = "R makes it confirmed" if each.entry is None else "R restores its earlier state"
+    back = "makes it confirmed" if each.entry is None else "restores its earlier state"
     if each.how == "deleted":
-        back = "R restores the whole row, with its vector"
-    yield from Content.styled(back, "$dim").wrap(max(12, width - 1))
+        back = "restores the whole row, with its vector"
+    told = Content.assemble((keys["mend.restore"].cap, "bold $key"), (f" {back}", "$dim"))
+    yield from told.wrap(max(12, width - 1))
     yield Content()
     yield Content.styled(one_line(each.scope or "(none)"), scope_style(each.scope))
     yield Content.styled(one_line(each.id)[:8], "$dim").truncate(max(1, width), ellipsis=True)
