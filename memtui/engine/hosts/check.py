@@ -222,7 +222,7 @@ def _asked_process(
             server.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
             server.stdin.flush()
         except OSError as error:
-            raise _ended(server, said) from error
+            raise _ended(server, said, readers[1]) from error
 
     def ask(method: str, params: dict[str, Any]) -> Mapping[str, Any]:
         nonlocal number
@@ -237,7 +237,7 @@ def _asked_process(
                     fix=f"Start it by hand and look: {_quoted(' '.join(words))}",
                 ) from error
             if not line:
-                raise _ended(server, said)
+                raise _ended(server, said, readers[1])
             try:
                 message = json.loads(line)
             except (ValueError, RecursionError):
@@ -257,10 +257,11 @@ def _read(stream: Any, put: Callable[[bytes], Any]) -> None:
     put(b"")
 
 
-def _ended(server: subprocess.Popen[bytes], said: Sequence[bytes]) -> MemtuiError:
-    """Why a server is gone, in its own last line."""
+def _ended(server: subprocess.Popen[bytes], said: Sequence[bytes], reader: threading.Thread) -> MemtuiError:
+    """Why a server is gone, in its own last line, which `reader` may still be taking."""
     with suppress(subprocess.TimeoutExpired):
         server.wait(5)
+    reader.join(2)
     lines = [line for line in b"".join(said).decode("utf-8", "replace").splitlines() if line.strip()]
     why = f": {_quoted(lines[-1])}" if lines else "."
     return MemtuiError(
