@@ -47,7 +47,7 @@ def open_engine(
     *,
     now: Clock,
     environ: Mapping[str, str],
-    cwd: Path,
+    cwd: str | Path,
     settings: NamesStore | None = None,
     table: str | None = None,
     columns: Mapping[str, str] | None = None,
@@ -69,6 +69,7 @@ def open_engine(
     from memtui.engine.store.open import open_store
 
     wanted = None if target is None else str(target)
+    cwd = Path(cwd)
     found = resolve_target(wanted, settings, environ, cwd)
     store = (
         open_found_index(found.found)
