@@ -199,6 +199,7 @@ DIALOGS = {
     "RepairPreview": "as ChangePreview: no old version goes by it",
     "PersonPreview": "as ChangePreview",
     "ConfigPreview": "nothing: A writes",
+    "HostPreview": "nothing: A writes",
     "Unlock": "nothing: y unlocks",
     "ChooseOne": "what the cursor rests on: the menus above",
     "ScopePick": "scopes, to read",

@@ -103,7 +103,7 @@ async def test_fix_shows_the_remedy_as_a_preview(tmp_path: Path) -> None:
         await press(pilot, "f")
         await settle(pilot)
         text = screen_text(app)
-        assert "▸ global" in text
+        assert "→ global" in text
         assert "cancel" in text
         await press(pilot, "escape")
         await settle(pilot)

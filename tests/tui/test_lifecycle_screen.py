@@ -134,7 +134,8 @@ async def test_the_numbers_on_the_screen_are_the_engines(plugin_engine: Engine):
             assert line.split(facts.tier)[1].split()[0] == str(facts.rows)
         assert f"stale below .30: {board.stale}" in text
         counts = (
-            f"{board.counts['stale']} stale, {board.counts['sinks']} may sink, {board.counts['expires']} end"
+            f"{board.counts['stale']} stale, {board.counts['sinks']} may drop a tier, "
+            f"{board.counts['expires']} expire"
         )
         assert counts in text.split("About to change")[1].split("\n")[0]
 
