@@ -30,6 +30,13 @@ def _weighted(b: float, i: Inputs) -> str:
     return " + ".join(parts)
 
 
+def _three_parts(b: float, i: Inputs) -> str:
+    parts = (("likeness", "semantic"), ("freshness", "recency"), ("importance", "importance"))
+    return " + ".join(
+        f"{figure(i.get(f'{name}_weight'), 2)} x {word} {figure(i.get(name))}" for word, name in parts
+    )
+
+
 def _rerank(b: float, i: Inputs) -> str:
     keep = i.get("keep")
     floor = (
@@ -168,6 +175,7 @@ FORMULAS: dict[str, Callable[[float, Inputs], str]] = {
     "substring": _substring,
     "recorded": lambda b, i: f"{figure(i.get('recorded'))} as recorded elsewhere",
     "weighted_sum": _weighted,
+    "weighted": _three_parts,
     "exact_match_floor": lambda b, i: f".92 x {figure(i.get('bm25'))}, a strong keyword match",
     "keyword_only": lambda b, i: f"{figure(i.get('bm25'))} by keywords only, not weighted",
     "vector_only": lambda b, i: f"{figure(i.get('vector'))} by meaning only",
