@@ -12,7 +12,7 @@ import pytest
 from textual.pilot import Pilot
 
 from memtui.engine import CancelToken, Engine, Progress, RecallRequest, explain, open_engine
-from memtui.engine.explain import Verdict
+from memtui.engine.explain import Verdict, check_name
 from memtui.tui.app import MemtuiApp
 from memtui.tui.dialogs.change_preview import ChangePreview
 from memtui.tui.dialogs.choose_memory import MemoryPick
@@ -284,7 +284,7 @@ async def test_every_gate_is_on_the_ladder_at_any_size(demo_engine: Engine) -> N
                 assert all(line.cell_length <= width for row in rows for line in row.lines), (width, height)
                 if height >= 30:
                     assert all(
-                        rung.gate.split("_")[0] in said or rung.gate == "unknown_id"
+                        check_name(rung.gate).split()[0] in said or rung.gate == "unknown_id"
                         for rung in verdict.ladder
                     )
 

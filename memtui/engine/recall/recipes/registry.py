@@ -16,8 +16,8 @@ MODULES = (
     "memory_lancedb",
     "memory_core.host_index",
     "mem_engine.recipe",
-    "crewai.recipe",
     "memtui.recipe",
+    "crewai.recipe",
 )
 """The modules of this package whose `RECIPES` are offered, in the order to show them."""
 
