@@ -64,9 +64,9 @@ OF_THE_SCREEN = {
 }
 """Lists of a screen that has a better use for the key: it asks, and the list is the answer."""
 
-ELSEWHERE = {"ConfigRows", "ListRows", "PersonRows", "RepairRows"}
-"""What these walks do not lead to: a configuration, which the demo has not, a person who is forgotten, and repairs,
-which are tried on a copy first."""
+ELSEWHERE = {"ConfigRows", "DifferenceRows", "ListRows", "PersonRows", "RepairRows"}
+"""What these walks do not lead to: a configuration, which the demo has not, the file of a host that is connected, a
+person who is forgotten, and repairs, which are tried on a copy first."""
 
 
 def classes(of: type[RowList] = RowList) -> Iterator[type[RowList]]:

@@ -35,6 +35,7 @@ DIGITS = "1234567890"
 NEVER_EMPTY = {
     "ChangeRows": "a change has rows, or there is no preview",
     "ConfigRows": "a plan has settings, or there is no preview",
+    "DifferenceRows": "a file that is to be written has lines that differ, or there is no preview",
     "EffectRows": "what a change does to the answers, in words where it does nothing",
     "EntryRows": "the commands of the program",
     "ItemRows": "a menu",
