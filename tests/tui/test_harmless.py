@@ -69,6 +69,7 @@ NEVER = {
     "screens/transfer/migrate_task.py: ask_source",
     "screens/transfer/reembed_task.py: choose_model",
     "base_screen.py: on_menu_wanted",
+    "screens/agents/screen.py: _choose_host",
 }
 """Menus that take nothing away, whatever is chosen: they look, copy, set a value, or end in a preview."""
 
@@ -120,6 +121,7 @@ TO_DO = {
     "base_screen.py: on_menu_wanted",
     "dialogs/choose_field.py: choose_change",
     "dialogs/forget.py: forget",
+    "screens/agents/screen.py: _choose_host",
     "screens/agents/screen.py: action_remove",
     "screens/browse/edit_form.py: action_close",
     "screens/browse/list_panel.py: _menu",

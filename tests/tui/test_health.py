@@ -188,7 +188,7 @@ async def test_a_plan_is_turned_looked_at_written_and_taken_back(
         assert "lowest score before the other stages" in text
         await press(pilot, "e", *"7", "enter")
         await settle(pilot)
-        assert "retrieval.minScore allowed: 0 to 1" in screen_text(app)
+        assert "retrieval.minScore, allowed: 0 to 1" in screen_text(app)
         await press(pilot, "e", *"0.2", "enter")
         await settle(pilot)
         assert "unset → 0.2" in screen_text(app)

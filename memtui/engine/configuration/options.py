@@ -49,7 +49,7 @@ class ConfigOption:
         words = text.strip()
         if not words:
             return REMOVED
-        fix = f"{self.path} takes: {self.range}." + (
+        fix = f"{self.path}, allowed: {self.range}." + (
             f" Default: {self.default}." if self.default is not None else ""
         )
         wrong = UsageError(f"{words!r} is no value for {self.path}.", fix=fix)
