@@ -10,7 +10,10 @@ from pathlib import Path
 FOLDER_VARIABLES = ("MEMTUI_CONFIG_DIR", "MEMTUI_STATE_DIR", "MEMTUI_CACHE_DIR")
 """Each moves one folder; without it the platform's own place is taken."""
 
-_HOST_VARIABLES = ("OPENCLAW_", "CLAWDBOT_")
+_HOST_VARIABLES = (
+    *("OPENCLAW_", "CLAWDBOT_", "CLAUDE_", "CODEX_", "CREWAI_"),
+    *("XDG_", "APPDATA", "LOCALAPPDATA", "USERPROFILE"),
+)
 """How the variables begin that say where the agents of this machine keep their sessions and settings."""
 
 
@@ -27,7 +30,7 @@ def state_dir(environ: Mapping[str, str] = os.environ) -> Path:
 def of_another_home(environ: Mapping[str, str], home: Path) -> dict[str, str]:
     """`environ` with the agents of the user whose home is `home`; memtui's own folders stay where they are."""
     own = {name: str(_folder(name.split("_")[1].lower(), environ)) for name in FOLDER_VARIABLES}
-    kept = {k: v for k, v in environ.items() if k != "USERPROFILE" and not k.startswith(_HOST_VARIABLES)}
+    kept = {k: v for k, v in environ.items() if not k.startswith(_HOST_VARIABLES)}
     return {**kept, **own, "HOME": str(home)}
 
 

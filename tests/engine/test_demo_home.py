@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 
 from memtui.demo_store import agents_environ
-from memtui.engine import Engine, changes, open_engine
+from memtui.engine import Engine, MemtuiError, changes, open_engine
 from memtui.engine.alive import check_alive, plan_revival
 from memtui.engine.clients import CallJournal, ClientRegister
 from memtui.engine.configuration import open_config, problems_of, undo_write
 from memtui.engine.demo import build_demo, demo_folder, demo_home
 from memtui.engine.demo_home import build_demo_home
+from memtui.engine.hosts import HOSTS, server_file
 from memtui.engine.witness import find_sessions
 from memtui.paths import state_dir
 from tests.conftest import NOW_MS
@@ -125,3 +126,28 @@ def test_nothing_of_the_home_lies_in_the_person_s_state(environ: dict[str, str],
     opened(environ, tmp_path)
     assert not (tmp_path / "state").exists()
     assert not (tmp_path / "config").exists()
+
+
+def test_no_file_of_the_persons_own_hosts_is_reached_from_the_demo(tmp_path: Path) -> None:
+    """Agents' `c` writes a host's file: that of the demo's home, whatever variables name the person's own."""
+    mine = tmp_path / "mine"
+    names = (
+        "HOME",
+        "XDG_CONFIG_HOME",
+        "XDG_DATA_HOME",
+        "CODEX_HOME",
+        "APPDATA",
+        "USERPROFILE",
+        "CLAUDE_CONFIG_DIR",
+    )
+    around = {name: str(mine / name.lower()) for name in names} | {
+        "MEMTUI_CACHE_DIR": str(tmp_path / "cache")
+    }
+    environ = agents_environ("demo", around)
+    home = Path(environ["HOME"])
+    for host in HOSTS:
+        try:
+            file = server_file(host, environ, home)
+        except MemtuiError:
+            continue  # no file of its own
+        assert mine not in file.parents, host

@@ -27,14 +27,20 @@ if TYPE_CHECKING:
     from memtui.engine.hosts import HostPlan, HostRecord
 
 
-def read_hosts(environ: Mapping[str, str], folder: Path) -> tuple[Option, ...]:
+def project_folder(environ: Mapping[str, str]) -> Path:
+    """The folder whose project files are meant: that of this process, for agents of another home that home."""
+    home = environ.get("HOME", "")
+    return Path.cwd() if home == os.environ.get("HOME", "") else Path(home)
+
+
+def read_hosts(environ: Mapping[str, str]) -> tuple[Option, ...]:
     """The hosts that memtui knows, with the file of each and whether it names the server."""
     from memtui.engine.hosts import HOSTS, entry_of, server_file
 
     found = []
     for name in HOSTS:
         try:
-            path = server_file(name, environ, folder)
+            path = server_file(name, environ, project_folder(environ))
             state = "connected" if entry_of(name, path) is not None else ""
             shown = tilde(str(path))
         except MemtuiError as error:
@@ -55,12 +61,12 @@ def ways_for(agent: str) -> tuple[Option, ...]:
     )
 
 
-def plan_connection(engine: Engine, name: str, way: str, agent: str, folder: Path) -> HostPlan:
+def plan_connection(engine: Engine, name: str, way: str, agent: str) -> HostPlan:
     """What would be written into a host's file, or taken out of it. MemtuiError where that cannot be planned."""
     from memtui.engine.hosts import plan_host_undo, plan_pieces, server_file, server_pieces
 
     environ = engine.environ
-    path = server_file(name, environ, folder)
+    path = server_file(name, environ, project_folder(environ))
     if way == "undo":
         return plan_host_undo(state_dir(environ), name, "server", path)
     words = ["mcp", "--store", engine.info.uri]
@@ -76,13 +82,12 @@ def write_connection(engine: Engine, plan: HostPlan) -> HostRecord:
     return write_plan(plan, state=state_dir(engine.environ), now_ms=engine.now_ms)
 
 
-def check_connection(engine: Engine, name: str, folder: Path) -> str:
+def check_connection(engine: Engine, name: str) -> str:
     """Start what a host's file says, and tell what answered. MemtuiError where nothing did."""
     from memtui.engine.hosts import check_host, server_file
 
-    found = check_host(
-        name, server_file(name, engine.environ, folder), {**os.environ, **engine.environ}, folder
-    )
+    environ, folder = engine.environ, project_folder(engine.environ)
+    found = check_host(name, server_file(name, environ, folder), {**os.environ, **environ}, folder)
     if found.outcome != "answered":
         raise MemtuiError(f"{name}: {found.outcome}, {found.why}", fix=found.fix)
     return f"{name} starts {found.server} with {len(found.tools)} tools: {', '.join(found.tools)}"

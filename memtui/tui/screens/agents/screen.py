@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from textual import on
@@ -412,11 +411,11 @@ class AgentsScreen(BaseScreen):
 
     def action_connect(self) -> None:
         """Choose a host, then what to do with its file; it is written after a look at its lines."""
-        engine, folder = self._engine, Path.cwd()
+        engine = self._engine
         if engine is None:
             return
         environ = engine.environ
-        self.call("hosts", lambda cancel, report: connecting.read_hosts(environ, folder), self._choose_host)
+        self.call("hosts", lambda cancel, report: connecting.read_hosts(environ), self._choose_host)
 
     def _choose_host(self, hosts: tuple[Option, ...]) -> None:
         row = self.state.who if self.state.view == "rights" else None
@@ -431,16 +430,13 @@ class AgentsScreen(BaseScreen):
         self.app.push_screen(ChooseOne("Connect a host", hosts), chosen)
 
     def _connect(self, name: str, way: str | None, agent: str) -> None:
-        folder = Path.cwd()
         if way == "check":
             self.flash(f"starting what the file of {name} says", "note")
-            self._start(
-                "hosts", lambda engine, cancel: connecting.check_connection(engine, name, folder), self.flash
-            )
+            self._start("hosts", lambda engine, cancel: connecting.check_connection(engine, name), self.flash)
         elif way is not None:
             self._start(
                 "hosts",
-                lambda engine, cancel: connecting.plan_connection(engine, name, way, agent, folder),
+                lambda engine, cancel: connecting.plan_connection(engine, name, way, agent),
                 self._preview_connection,
             )
 
