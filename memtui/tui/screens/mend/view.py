@@ -180,7 +180,10 @@ def _suspect(suspect: Suspect, state: MendState, width: int, glyphs: Glyphs) -> 
         mark,
         doubt,
         " ",
-        (fit(rule, min(34, width * 2 // 5), glyphs.ellipsis), "$stage-cut"),
+        (
+            fit(rule, min(28 if suspect.kind == "noise" else 34, width * 2 // 5), glyphs.ellipsis),
+            "$stage-cut",
+        ),
         " ",
     )
     style = "$dim" if suspect.doubt else "$foreground"
