@@ -15,6 +15,7 @@ from memtui.tui.app import MemtuiApp
 from memtui.tui.appearance import Appearance
 from memtui.tui.screenshots import QUESTION, settle
 from memtui.tui.startup.open_store import Opener
+from memtui.tui.widgets.screen_bars import FlashLine
 
 SIZE = (100, 30)
 """Columns and rows of the recording: large enough to read in a README."""
@@ -69,6 +70,8 @@ async def record(
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         for step in script:
+            for flash in app.screen.query(FlashLine):
+                flash.dismiss()  # by its own clock it would be in a frame or not
             for key in step.keys:
                 await pilot.press(key)
                 await settle(pilot)
