@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -54,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
     environ = agents_environ(args.store)
     found = check_alive(environ, Path.cwd(), now_ms=now_ms)
     if args.store:
-        found = _of_store(found, args.store)
+        found = found.of_store(args.store)
     if args.ask:
         from memtui.engine.alive import try_services
 
@@ -66,18 +65,6 @@ def run(args: argparse.Namespace) -> int:
     else:
         _print(found, whole=args.all)
     return _EXITS[found.verdict]
-
-
-def _of_store(found: Aliveness, store: str) -> Aliveness:
-    from dataclasses import replace
-
-    place = os.path.realpath(os.path.expanduser(store))
-    kept = tuple(
-        agent
-        for agent in found.agents
-        if agent.store and (os.path.realpath(agent.store) == place or Path(agent.store).name == store)
-    )
-    return replace(found, agents=kept)
 
 
 def _print(found: Aliveness, *, whole: bool) -> None:

@@ -21,8 +21,6 @@ SHELLS = {
 MOST = 100
 """Ids that are offered at once."""
 
-_OPTIONS_BEFORE = ("--store", "--table", "--columns")
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `memtui completion`."""
@@ -53,21 +51,17 @@ def complete() -> None:
     import argcomplete
     from argcomplete.lexers import split_line
 
-    from memtui.cli.main import COMMANDS, parser_of
+    from memtui.cli.main import COMMANDS, command_place, parser_of
 
     line, point = os.environ["COMP_LINE"], int(os.environ["COMP_POINT"])
     begins = int(os.environ["_ARGCOMPLETE"]) - 1
     before = split_line(line, len(line.encode()[:point].decode(errors="ignore")))[3][begins + 1 :]
-    at, given = 0, {}
-    while at < len(before) and before[at].partition("=")[0] in _OPTIONS_BEFORE:
-        name, equals, value = before[at].partition("=")
-        given[name.lstrip("-")] = value if equals else "".join(before[at + 1 : at + 2])
-        at += 1 if equals else 2
+    at = command_place(before)
     command = before[at] if at < len(before) and before[at] in COMMANDS else None
     parser = parser_of(command)
     if command is not None:  # the command takes the place of the program's name
         os.environ["_ARGCOMPLETE"] = str(begins + at + 2)
-        parser.set_defaults(**given)
+        parser.set_defaults(**vars(parser_of(None).parse_known_args(before[:at])[0]))
     for action in parser._actions:
         completer = _completer_of(command, action)
         if completer is not None:
@@ -96,7 +90,7 @@ def _completer_of(command: str | None, action: argparse.Action) -> Any:
 def _first_word(prefix: str, **_: Any) -> list[str]:
     from memtui.cli.main import COMMANDS
 
-    return [each for each in (*COMMANDS, *_stores(prefix)) if each.startswith(prefix)]
+    return [name for name in (*COMMANDS, *_stores(prefix)) if name.startswith(prefix)]
 
 
 def _stores(prefix: str, **_: Any) -> list[str]:
@@ -129,7 +123,7 @@ def _ids(prefix: str, parsed_args: argparse.Namespace, **_: Any) -> Iterable[str
         engine = _opened(parsed_args)
         engine.load_catalog()
         view = engine.view(ListQuery(sort="id"))
-        return [each for each in engine.ids(view) if each.startswith(prefix)][:MOST]
+        return [memory for memory in engine.ids(view) if memory.startswith(prefix)][:MOST]
     return ()
 
 
@@ -143,17 +137,17 @@ def _scopes(prefix: str, parsed_args: argparse.Namespace, **_: Any) -> Iterable[
 
 def _agents(prefix: str, parsed_args: argparse.Namespace, **_: Any) -> Iterable[str]:
     with suppress(Exception):
-        return [each for each in _opened(parsed_args).askers() if each.startswith(prefix)]
+        return [agent for agent in _opened(parsed_args).askers() if agent.startswith(prefix)]
     return ()
 
 
 def _recipes(prefix: str, parsed_args: argparse.Namespace, **_: Any) -> Iterable[str]:
     with suppress(Exception):
-        return [each.name for each in _opened(parsed_args).recipes() if each.name.startswith(prefix)]
+        return [known.name for known in _opened(parsed_args).recipes() if known.name.startswith(prefix)]
     return ()
 
 
 def _topics(prefix: str, **_: Any) -> Iterable[str]:
     from memtui.help import topics
 
-    return [each.name for each in topics() if each.name.startswith(prefix)]
+    return [topic.name for topic in topics() if topic.name.startswith(prefix)]

@@ -141,20 +141,21 @@ def _as_term(argument: str) -> str:
     return f"{argument} " if len(argument) > 2 and argument[0] == "-" and argument[1] != "-" else argument
 
 
-_BEFORE = ("--store", "--table", "--columns")
+BEFORE_COMMAND = ("--store", "--table", "--columns")
 """Options of every command, which may stand before its name, too."""
 
 
-def _begins(arguments: list[str]) -> int:
+def command_place(arguments: list[str]) -> int:
+    """The place of the first word behind the options that may stand before a command's name."""
     at = 0
-    while at < len(arguments) and arguments[at].partition("=")[0] in _BEFORE:
+    while at < len(arguments) and arguments[at].partition("=")[0] in BEFORE_COMMAND:
         at += 1 if "=" in arguments[at] else 2
     return at
 
 
 def _command_of(arguments: list[str]) -> tuple[str | None, list[str]]:
     """The command that is called, None for the app, and everything beside its name."""
-    at = _begins(arguments)
+    at = command_place(arguments)
     if at < len(arguments) and arguments[at] in COMMANDS:
         return arguments[at], [*arguments[:at], *arguments[at + 1 :]]
     return None, arguments
@@ -179,7 +180,7 @@ def _run(command: str | None, given: list[str]) -> int:
         show_secrets(args.show_secrets)
         code: int = _module(command).run(args)
         return code
-    words = given[_begins(given) :]
+    words = given[command_place(given) :]
     if words and not words[0].startswith("-"):
         _need_store(words[0])  # before its options are found unknown, too
     args = parser_of(None).parse_args(given)

@@ -33,7 +33,7 @@ _VERSION, _INFO, _CAPABILITIES = (
 
 
 def instructions_for(can_store: bool) -> str:
-    """What a client is told to do with the memory: what its own tools can do, and no more."""
+    """The instructions of a session: they name only what its tools can do."""
     return INSTRUCTIONS.format(store=STORE_TOO if can_store else "")
 
 

@@ -151,7 +151,7 @@ def make_server(
     )
 
     async def instruct(ctx: ServerRequestContext[Any], call_next: CallNext) -> HandlerResult:
-        """What a client is told to do at its start, by the tools that it has itself."""
+        """Answer `initialize` with the instructions that fit the tools of this client."""
         answer = await call_next(ctx)
         if ctx.method in GREETINGS and isinstance(answer, dict):
             return {**answer, "instructions": instructions_for(met(ctx).can_store)}

@@ -5,8 +5,10 @@ Codes of causes: spec/openclaw.md, section 6 (A1 to D14).
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Literal
 
 State = Literal["ok", "dead", "weak", "unknown"]
@@ -133,6 +135,16 @@ class Aliveness:
     """What could not be read, in sentences."""
     homes: Mapping[str, str] = field(default_factory=dict)
     """Configuration and state folder that were looked at."""
+
+    def of_store(self, store: str) -> Aliveness:
+        """The answer for the agents whose memories are in `store`, a folder or its name, alone."""
+        place = os.path.realpath(os.path.expanduser(store))
+        kept = tuple(
+            agent
+            for agent in self.agents
+            if agent.store and (os.path.realpath(agent.store) == place or Path(agent.store).name == store)
+        )
+        return replace(self, agents=kept)
 
     @property
     def verdict(self) -> Verdict:

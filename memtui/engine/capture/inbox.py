@@ -54,7 +54,7 @@ class Item:
 
     @property
     def verdict(self) -> str:
-        """What it is told as, in the words of every text."""
+        """The verdict that a person sees: rejected or needs review."""
         return REJECTED if self.kind == "rejected" else NEEDS_REVIEW
 
     @property

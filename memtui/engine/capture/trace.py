@@ -19,7 +19,7 @@ stopped it; deferred: it waits for a later turn; known: an earlier run has read 
 KEPT, REJECTED, NEEDS_REVIEW = "kept", "rejected", "needs review"
 
 VERDICTS = (KEPT, REJECTED, NEEDS_REVIEW)
-"""What a person is told of a text, of a candidate and of an item of the inbox: no other words."""
+"""The three verdicts that a person sees, on a text, a candidate and an item of the inbox."""
 
 _VERDICT_OF = {"kept": KEPT, "deferred": NEEDS_REVIEW}
 

@@ -9,19 +9,16 @@ import os
 import time
 from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
 
 from memtui.engine.changes.owner_lock import LockLostError
-from memtui.engine.changes.process_lock import take_lock
+from memtui.engine.changes.process_lock import ProcessLock, take_lock
 from memtui.engine.core.errors import RefusedError
 
 PATIENCE_S = 120.0
 """So long CrewAI itself waits."""
 
-_LOOK_S = 0.1
 
-
-class NamedLock:
+class NamedLock(ProcessLock):
     """The lock file at `path`, held inside a `with` block; waits up to `patience_s`. Raises RefusedError after that."""
 
     def __init__(
@@ -32,26 +29,7 @@ class NamedLock:
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        self._path, self._patience_s = path, patience_s
-        self._clock, self._sleep = clock, sleep
-        self._handle = -1
-
-    def __enter__(self) -> NamedLock:
-        begun = self._clock()
-        while not self._take():
-            if self._clock() - begun >= self._patience_s:
-                raise RefusedError(
-                    f"Another program has held the lock {self._path} for {self._patience_s:.0f} s.",
-                    fix="Try again when CrewAI is done; nothing was changed.",
-                )
-            self._sleep(_LOOK_S)
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        os.close(self._handle)
-        self._handle = -1
+        super().__init__(path, patience_s=patience_s, clock=clock, sleep=sleep)
 
     def check(self) -> None:
         """Raise LockLostError when the file was removed or replaced: another program then locks another one."""
@@ -61,8 +39,15 @@ class NamedLock:
                 fix="Look at the journal: it says whether the change is there.",
             )
 
-    def _take(self) -> bool:
-        """Whether it is ours now; a file that was removed between opening and locking is not the lock."""
+    def taken(self) -> RefusedError:
+        """What is told when another program kept it for as long as is waited."""
+        return RefusedError(
+            f"Another program has held the lock {self._path} for {self._patience_s:.0f} s.",
+            fix="Try again when CrewAI is done; nothing was changed.",
+        )
+
+    def take(self) -> bool:
+        """Take it if it is free; a file that was removed between opening and locking is not the lock."""
         try:
             handle = os.open(self._path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o666)
         except OSError as error:

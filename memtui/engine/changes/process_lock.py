@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
+from typing import Self
 
 from memtui.engine.core.errors import RefusedError
 from memtui.engine.core.private_file import make_private_folder, open_private
@@ -36,14 +37,11 @@ class ProcessLock:
         self._clock, self._sleep = clock, sleep
         self._handle = -1
 
-    def __enter__(self) -> ProcessLock:
+    def __enter__(self) -> Self:
         begun = self._clock()
         while not self.take():
             if self._clock() - begun >= self._patience_s:
-                raise RefusedError(
-                    "Another memtui is writing to this store.",
-                    fix="Try again when it is done; nothing was changed.",
-                )
+                raise self.taken()
             self._sleep(_LOOK_S)
         return self
 
@@ -51,6 +49,12 @@ class ProcessLock:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.release()
+
+    def taken(self) -> RefusedError:
+        """What is told when another program kept it for as long as is waited."""
+        return RefusedError(
+            "Another memtui is writing to this store.", fix="Try again when it is done; nothing was changed."
+        )
 
     def take(self) -> bool:
         """Take it if it is free; whether it is ours now."""

@@ -103,7 +103,7 @@ def write_report(
     engine.load_catalog()
     engine.load_metadata()
     parts: tuple[tuple[str, Callable[[], ReportSection]], ...] = (
-        ("Memory of the agents", lambda: _alive(environ, cwd, now_ms)),
+        ("Memory of the agents", lambda: _alive(engine, environ, cwd)),
         ("Learned", lambda: _learned(engine, days)),
         ("Used", lambda: _used(engine, environ, cwd, days)),
         ("Changed and fading", lambda: _changed(engine, since_ms, days)),
@@ -133,8 +133,11 @@ def _counts(found: Iterable[str], most: int = 5) -> str:
     return shown + (f" and {len(counts) - most} more" if len(counts) > most else "")
 
 
-def _alive(environ: Mapping[str, str], cwd: Path, now_ms: int) -> ReportSection:
-    found = check_alive(environ, cwd, now_ms=now_ms)
+def _alive(engine: Engine, environ: Mapping[str, str], cwd: Path) -> ReportSection:
+    found = check_alive(environ, cwd, now_ms=engine.now_ms).of_store(engine.info.uri)
+    if not found.agents:
+        said = "none is configured for this store"
+        return ReportSection("Memory of the agents", "good", (("agents", said),))
     verdict: Verdict = {"alive": "good", "dead": "wrong"}.get(found.verdict, "unknown")  # type: ignore[assignment]
     rows = [
         (f"{agent.agent}: {part.part} is {part.state}", part.sentence)

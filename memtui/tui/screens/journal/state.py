@@ -56,7 +56,7 @@ def why_not_undo(entry: JournalEntry, rows: Sequence[EntryRow] | None = None) ->
 
 
 def why_not_redo(entry: JournalEntry, rows: Sequence[EntryRow] | None = None) -> str:
-    """Why an entry cannot be made again; empty when it can. `rows`: its memories, of which some may be left."""
+    """Return why an entry cannot be redone, empty when it can; `rows` are its memories, without purged ones."""
     if _is_purged(entry, rows):
         return "Its texts were removed for good."
     if entry.state != "undone":
