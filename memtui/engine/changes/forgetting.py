@@ -23,6 +23,7 @@ from memtui.engine.changes.version_tags import (
     words_of_names,
     write_tags,
 )
+from memtui.engine.changes.write_access import require_written
 from memtui.engine.core.errors import MemtuiError, RefusedError, UsageError
 from memtui.engine.core.private_file import make_private_folder
 from memtui.engine.core.text import apart, counted, words_pattern
@@ -462,6 +463,7 @@ def purge_tokens(journal: Journal, ids: Sequence[str]) -> list[str]:
 
 def _archive(engine: Engine, ids: Sequence[str], spare_pinned: bool) -> ChangeSet:
     dialect = engine.store.dialect
+    require_written(dialect)
     if not dialect.reads_metadata:
         raise RefusedError(
             f"Memories of {dialect.title} cannot be archived: they have no state.",

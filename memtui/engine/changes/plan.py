@@ -12,6 +12,7 @@ from memtui.engine.changes.change_set import Change, ChangeSet, Conflict
 from memtui.engine.changes.edit_row import EditableRow, FieldEdit, change_of, patch_of
 from memtui.engine.changes.reembed_text import embed, superseding, text_patch, versioned
 from memtui.engine.changes.staging import overlaid
+from memtui.engine.changes.write_access import require_written
 from memtui.engine.core.errors import UsageError
 from memtui.engine.core.text import counted
 from memtui.engine.dialects.mem_engine import LABEL, TRUST
@@ -54,8 +55,12 @@ class Planner:
 
 
 def change_planner(engine: Engine) -> Planner:
-    """Return what plans of changes work with: the store as it was looked at, or after our own last change to it."""
+    """Return what plans of changes work with: the store as it was looked at, or after our own last change to it.
+
+    Raises RefusedError for a table that memtui never writes.
+    """
     writing, store = engine.write_state, engine.store
+    require_written(store.dialect)
     if writing.behind:  # a person has seen what was written
         writing.behind = False
         store.refresh()

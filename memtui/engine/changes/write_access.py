@@ -64,6 +64,21 @@ class WriteAccess:
             )
 
 
+def unwritten(dialect: Dialect) -> str:
+    """Why no table of this dialect is ever changed, one sentence; empty where memtui writes them."""
+    if dialect.can.writable:
+        return ""
+    return f"memtui reads tables of {dialect.title}, but does not write them."
+
+
+def require_written(dialect: Dialect) -> None:
+    """Raise RefusedError for a table that memtui never writes: what is planned on it could not be applied."""
+    if why := unwritten(dialect):
+        raise RefusedError(
+            why, fix="Change a copy that memtui writes: memtui migrate run STORE NEW makes it."
+        )
+
+
 def access_to(
     dialect: Dialect,
     folder: Path | None,
@@ -77,9 +92,7 @@ def access_to(
     `served`: a database service answers for it, which has no place for a lock beside the table.
     """
     if not dialect.can.writable:
-        return WriteAccess(
-            "read-only", "none", f"memtui reads tables of {dialect.title}, but does not write them."
-        )
+        return WriteAccess("read-only", "none", unwritten(dialect))
     if dialect.can.edits_files:
         return WriteAccess("ok", "none", "memtui changes the Markdown; the index is the host's.")
     if served:

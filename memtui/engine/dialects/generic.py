@@ -38,7 +38,7 @@ def generic(schema: pa.Schema, mapping: Mapping[str, str]) -> Dialect:
     columns = Columns(**{"vector": None, **mapping})  # type: ignore[arg-type]
     kind = LifecycleDialect if "metadata" in mapping else Dialect
     can = Capabilities(column_map=True, default_recipe="memtui")
-    return kind("generic", "table with a column map", columns, can=can)
+    return kind("generic", "another program (column map)", columns, can=can)
 
 
 def _check(schema: pa.Schema, key: str, column: str) -> None:

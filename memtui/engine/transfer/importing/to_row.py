@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from memtui.engine.access import GLOBAL
-from memtui.engine.core.errors import UsageError
+from memtui.engine.core.errors import RefusedError
 from memtui.engine.dialects.base import Dialect
 from memtui.engine.metadata.read import DEFAULT_IMPORTANCE, SECONDS_BELOW, normalise, parse_object
 from memtui.engine.recall.recipes.mem_engine.scope_rules import ScopeRules
@@ -73,9 +73,9 @@ class RowBuilder:
             "engine": self._engine,
         }
         if dialect.can.row_form not in makers:
-            raise UsageError(
-                f"memtui does not write tables of {dialect.title}.",
-                fix="Import into a store of an OpenClaw plugin, or of memtui.",
+            raise RefusedError(
+                f"memtui adds no memories to tables of {dialect.title}.",
+                fix="Import into a copy of it that memtui writes: memtui migrate run STORE NEW makes it.",
             )
         self.dialect = dialect
         self.scoping = scoping
