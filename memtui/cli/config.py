@@ -94,10 +94,20 @@ def _engine(args: argparse.Namespace) -> Engine | None:
 
 
 def _check(args: argparse.Namespace, config: Configuration) -> int:
-    from memtui.engine.configuration import checks_for, problems_of, settings_under
+    from memtui.engine.alive import add_dead_parts, check_alive
+    from memtui.engine.configuration import checks_for, other_owner, problems_of, settings_under
 
+    if args.keys and (owner := other_owner(config)):
+        raise UsageError(
+            f"--keys asks the services of memory-lancedb-pro, and {owner} has the memory slot.",
+            fix="memtui alive --try asks the embedding service of the plugin that has it.",
+        )
     engine = _engine(args)
-    problems = problems_of(config, store=None if engine is None else engine.store)
+    problems = add_dead_parts(
+        problems_of(config, store=None if engine is None else engine.store),
+        config,
+        check_alive(agents_environ(args.store), Path.cwd(), now_ms=wall_clock()),
+    )
     results: Sequence[KeyResult] = ()
     if args.keys:
         results = _asked(args, checks_for(settings_under(config, ()), config.loaded.environ))

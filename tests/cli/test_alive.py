@@ -80,7 +80,8 @@ def test_the_doctor_says_the_same_of_the_store(
 
 RULES: dict[str, set[str]] = {
     "lancedb": set(), "core": set(), "pro": set(), "sessions": set(), "broken-no-conversation": {"permission"},
-    "broken-pro-no-conversation": {"permission"}, "broken-slot-core": {"slot"},
+    "broken-pro-no-conversation": {"permission"}, "broken-slot-core": {"slot"}, "broken-no-injection": {"A2"},
+    "broken-plugin-missing": {"A4"}, "broken-dims": {"B3"}, "config-old-list": {"permission", "A9"},
 }  # fmt: skip
 
 
@@ -92,6 +93,20 @@ def test_the_configuration_is_judged_by_the_plugin_that_owns_the_slot(
     assert run(["config", "check", "--json"]) == (1 if RULES[name] else 0)
     told = json.loads(capsys.readouterr().out)
     assert {problem["rule"] for problem in told["problems"]} == RULES[name]
+
+
+def test_a_plan_for_another_plugin_than_the_slots_owner_is_refused(
+    at: Callable[[str], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, owner in (("lancedb", "memory-lancedb"), ("core", "memory-core")):
+        home = at(name)
+        before = (home / ".openclaw" / "openclaw.json").read_bytes()
+        for words in (["plan", "A"], ["diff", "A"], ["apply", "A", "--yes", "--no-key-checks"]):
+            assert run(["config", *words]) == 3
+            assert f"{owner} has the memory slot" in capsys.readouterr().err
+        assert run(["config", "check", "--keys", "--yes"]) == 2
+        assert "memtui alive --try" in capsys.readouterr().err
+        assert (home / ".openclaw" / "openclaw.json").read_bytes() == before
 
 
 def test_a_plan_for_todays_host_brings_the_permission(

@@ -17,8 +17,9 @@ from typing import Any
 import json5
 import pytest
 
-from memtui.engine.alive import Aliveness, check_alive, plan_revival, try_services
-from memtui.engine.core.errors import UsageError
+from memtui.engine.alive import Aliveness, add_dead_parts, check_alive, plan_revival, try_services
+from memtui.engine.configuration import PLANS, open_config, other_owner, plan_changes, problems_of
+from memtui.engine.core.errors import RefusedError, UsageError
 
 NOW = 1_795_730_000_000
 
@@ -311,6 +312,52 @@ def test_each_silent_stop_is_named(name: str, copy: Callable[[str], Path]) -> No
     assert touched == parts
     assert found.verdict == ("dead" if state == "dead" else "alive")
     assert set(states(found)) <= {code, *HOMES[source][1], *BESIDE.get(name, ())}
+    check_names_what_is_dead(home, found)
+
+
+def check_names_what_is_dead(home: Path, found: Aliveness) -> None:
+    """The check of the configuration is never content with a memory that is dead by one of its keys."""
+    config = open_config({"HOME": str(home)}, home)
+    own = problems_of(config)
+    problems = add_dead_parts(own, config, found)
+    assert set(own) <= set(problems)
+    assert len({(each.path, each.rule) for each in problems}) == len(problems)
+    named = {each.path for each in problems if each.severity in ("error", "warning")}
+    for _, _, cause in found.causes:
+        keys = {item.key for item in cause.evidence if item.file == str(config.main)}
+        if cause.state == "dead" and keys:
+            assert keys & named, (cause.code, keys)
+            (problem, *_) = [each for each in problems if each.path in keys]
+            assert problem.remedy
+            assert Path(problem.file).is_file()
+
+
+@pytest.mark.parametrize("name", HOMES)
+def test_the_check_of_a_configuration_is_content_where_the_memory_lives(
+    name: str, recorded: Callable[[str], Path]
+) -> None:
+    home = recorded(name)
+    found = judge(home)
+    check_names_what_is_dead(home, found)
+    config = open_config({"HOME": str(home)}, home)
+    problems = add_dead_parts(problems_of(config), config, found)
+    assert bool([each for each in problems if each.severity == "error"]) == (found.verdict == "dead")
+
+
+@pytest.mark.parametrize("name", HOMES)
+@pytest.mark.parametrize("plan", PLANS)
+def test_no_plan_switches_the_owner_of_the_slot(
+    plan: str, name: str, recorded: Callable[[str], Path]
+) -> None:
+    home = recorded(name)
+    config = open_config({"HOME": str(home)}, home)
+    if name in ("pro", "broken-pro-no-conversation", "sessions"):  # its own, and a host without any memory plugin
+        paths = [change.path for change in plan_changes(config, PLANS[plan])]
+        assert (("plugins", "slots", "memory") in paths) == (name == "sessions")
+        return
+    with pytest.raises(RefusedError, match="has the memory slot") as told:
+        plan_changes(config, PLANS[plan])
+    assert other_owner(config) in str(told.value)
 
 
 def test_defaults_are_notes_and_change_nothing(copy: Callable[[str], Path]) -> None:

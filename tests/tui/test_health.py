@@ -16,6 +16,7 @@ from memtui.paths import cases_file
 from memtui.tui.screens.health.screen import HealthScreen
 from tests.conftest import NOW_MS, tree_hash
 from tests.engine import planted_faults as planted
+from tests.engine.openclaw_homes import unpack_home
 from tests.tui.driving import EACH_SIZE, SIZES, check_golden, press, running, screen_text, settle
 from tests.tui.previews import tells_consequences
 
@@ -410,6 +411,34 @@ async def test_an_index_that_does_harm_is_dropped_from_its_row(
         await settle(pilot)
         assert "the Journal has the receipt" in screen_text(app)
     assert [each.name for each in planted.open_table(folder).list_indices()] == ["text_idx"]
+
+
+@pytest.mark.parametrize("size", EACH_SIZE)
+@pytest.mark.parametrize("name", ["broken-dims", pytest.param("broken-slot-core", marks=pytest.mark.slow)])
+async def test_a_configuration_of_another_plugin_is_judged_and_gets_no_plan(
+    name: str, size: tuple[int, int], tmp_path: Path, shared: Path
+) -> None:
+    home = unpack_home(shared, name, tmp_path)
+    engine = home.engine()
+    assert engine is not None
+    file = home.path / ".openclaw" / "openclaw.json"
+    before = file.read_bytes()
+    async with running(engine, size) as (app, pilot):
+        await press(pilot, "9", *["right_square_bracket"] * 3)
+        await settle(pilot)
+        for keys in ((), ("p",), ("p", "p"), ("down", "enter")):
+            await press(pilot, *keys)
+            await settle(pilot)
+            text = " ".join(re.sub("[│╭╮╰╯─]", " ", screen_text(app)).split())
+            assert "has the slot" in text
+            assert "problems 1" in text
+            assert "memory-lancedb-pro.config" not in text, "a plan that would take the slot"
+            assert "plan A" not in text
+        await press(pilot, "home", "down")
+        await settle(pilot)
+        text = " ".join(re.sub("[│╭╮╰╯─]", " ", screen_text(app)).split())
+        assert ("memtui reembed" if name == "broken-dims" else "Set plugins.slots.memory") in text
+    assert file.read_bytes() == before
 
 
 @pytest.mark.parametrize("size", EACH_SIZE)

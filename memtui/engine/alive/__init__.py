@@ -8,6 +8,7 @@ from memtui.engine.core.lazy import lazy_names
 
 if TYPE_CHECKING:
     from memtui.engine.alive.check import check_alive
+    from memtui.engine.alive.configured import add_dead_parts
     from memtui.engine.alive.model import (
         AgentMemory,
         Aliveness,
@@ -30,6 +31,7 @@ __all__ = [
     "MemoryPart",
     "Note",
     "Revival",
+    "add_dead_parts",
     "check_alive",
     "explain_silence",
     "plan_revival",
@@ -47,6 +49,7 @@ __getattr__ = lazy_names(
         "MemoryPart": "memtui.engine.alive.model",
         "Note": "memtui.engine.alive.model",
         "Revival": "memtui.engine.alive.revive",
+        "add_dead_parts": "memtui.engine.alive.configured",
         "check_alive": "memtui.engine.alive.check",
         "explain_silence": "memtui.engine.alive.silence",
         "plan_revival": "memtui.engine.alive.revive",

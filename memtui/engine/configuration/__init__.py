@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from memtui.engine.configuration.flight import Flight, fly
     from memtui.engine.configuration.key_checks import WORD, KeyCheck, KeyResult, checks_for, run_checks
     from memtui.engine.configuration.options import ConfigOption, option
+    from memtui.engine.configuration.owner_rules import other_owner
     from memtui.engine.configuration.plans import (
         PLANS,
         ConfigPlan,
@@ -71,6 +72,7 @@ __all__ = [
     "option",
     "options_of",
     "plan_access",
+    "other_owner",
     "plan_changes",
     "plan_named",
     "plan_option",
@@ -125,6 +127,7 @@ __getattr__ = lazy_names(
         "plan_changes": "memtui.engine.configuration.plans",
         "plan_named": "memtui.engine.configuration.plans",
         "options_of": "memtui.engine.configuration.rules",
+        "other_owner": "memtui.engine.configuration.owner_rules",
         "problems_of": "memtui.engine.configuration.rules",
         "run_checks": "memtui.engine.configuration.key_checks",
         "undo_write": "memtui.engine.configuration.write",

@@ -1,4 +1,4 @@
-"""What is wrong with the settings of the plugin that has the memory slot, where that is not memory-lancedb-pro."""
+"""Which plugin has the memory slot where that is not memory-lancedb-pro, and what is wrong with its settings."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal
 
 from memtui.engine.core.text import one_line
-from memtui.engine.discovery.types import BUILTIN, ENGINE
+from memtui.engine.discovery.host_state import HostState, read_host_state
+from memtui.engine.discovery.types import BUILTIN, ENGINE, OWNERS, PRO
 from memtui.engine.recall.recipes.mem_engine.settings import ALL_KEYS, BLOCK_KEYS, RANGES, SERVICE_KEYS
 
 if TYPE_CHECKING:
@@ -36,7 +37,41 @@ BUILTIN_KEYS = frozenset(
 
 BUILTIN_EMBEDDING_KEYS = frozenset(("provider", "model", "apiKey", "baseUrl", "dimensions"))
 
-JUDGED = (BUILTIN, ENGINE)
+CORE = "memory-core"
+"""What a host of today runs where no plugin is named."""
+
+
+def host_of(config: Configuration) -> HostState:
+    """The host's own record beside a configuration."""
+    return read_host_state(config.loaded.reading.state, config.loaded.values)
+
+
+def slot_owner(config: Configuration) -> str:
+    """The plugin that has the memory slot: the one that is named, or memory-core where a host of today has no other.
+
+    Empty where nobody has it: it is switched off, or nothing tells that the host is one of today.
+    """
+    slot = config.value(("plugins", "slots", "memory"))
+    if isinstance(slot, str) and slot:
+        return "" if slot == "none" else slot
+    return "" if left_on(config) == PRO or not host_of(config).indexed else CORE
+
+
+def other_owner(config: Configuration) -> str:
+    """The plugin that has the slot where it is another than memory-lancedb-pro; else empty."""
+    owner = slot_owner(config)
+    return "" if owner == PRO else owner
+
+
+def left_on(config: Configuration) -> str:
+    """The first memory plugin with settings that is not switched off; empty where there is none."""
+    entries = config.loaded.mapping("plugins", "entries", raw=True)
+    return next((name for name in OWNERS if _is_on(entries.get(name))), "")
+
+
+def _is_on(entry: Any) -> bool:
+    """Whether an entry has settings and is not switched off."""
+    return isinstance(entry, dict) and entry.get("enabled") is not False and bool(entry.get("config"))
 
 
 def owner_problems(config: Configuration, owner: str, environ: Mapping[str, str]) -> Iterator[Said]:

@@ -11,8 +11,9 @@ from typing import Any
 
 from memtui.engine.configuration.file import CONFIG, ENTRY, REMOVED, Configuration, Path_
 from memtui.engine.configuration.options import option
-from memtui.engine.core.errors import UsageError
-from memtui.engine.discovery.host_state import read_host_state
+from memtui.engine.configuration.owner_rules import host_of, other_owner
+from memtui.engine.core.errors import RefusedError, UsageError
+from memtui.engine.core.text import one_line
 from memtui.engine.discovery.json5_file import UnreadableFileError, read_json5
 from memtui.engine.discovery.types import PRO
 from memtui.engine.discovery.variables import MASK, expand_field, is_secret_name, mask_text, names_in
@@ -302,15 +303,20 @@ def plan_changes(config: Configuration, plan: ConfigPlan) -> tuple[SettingChange
     """What would become of the configuration under a plan: one entry for each setting that differs.
 
     Beside the plugin's own settings: its entry is switched on, and the memory slot names it. Where it is installed
-    by hand, or an allow list is kept, that list names it, too.
+    by hand, or an allow list is kept, that list names it, too. Raises RefusedError where another plugin has the slot.
     """
+    if owner := other_owner(config):
+        raise RefusedError(
+            f"{one_line(owner)} has the memory slot, and plan {plan.name} holds settings of {PRO}.",
+            fix=f'To change the plugin, first set plugins.slots.memory to "{PRO}"; no plan does that. '
+            "Nothing was changed.",
+        )
     out: list[SettingChange] = []
     wanted: list[tuple[Path_, Any, str]] = [
         (("plugins", "slots", "memory"), PRO, "the slot decides which memory plugin runs"),
         ((*ENTRY, "enabled"), True, "a plugin that is switched off does nothing"),
     ]
-    host = read_host_state(config.loaded.reading.state, config.loaded.values)
-    if host.indexed:
+    if host_of(config).indexed:
         wanted.append(
             (
                 (*ENTRY, "hooks", "allowConversationAccess"),

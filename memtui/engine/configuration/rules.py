@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,10 +19,9 @@ from memtui.engine.configuration.options import (
     known_names,
     option,
 )
-from memtui.engine.configuration.owner_rules import owner_problems
+from memtui.engine.configuration.owner_rules import CORE, host_of, left_on, other_owner, owner_problems
 from memtui.engine.core.errors import MemtuiError
 from memtui.engine.core.text import one_line
-from memtui.engine.discovery.host_state import HostState, read_host_state
 from memtui.engine.discovery.json5_file import UnreadableFileError, read_json5
 from memtui.engine.discovery.types import OWNERS, PRO
 from memtui.engine.discovery.variables import names_in
@@ -66,7 +66,7 @@ def problems_of(
     `settings` stand for the plugin's block where a plan has changed it. `store` is the table that it is meant for.
     """
     order = ("error", "warning", "note")
-    if settings is None and (owner := _other_owner(config)):
+    if settings is None and (owner := other_owner(config)):
         told = [*_of_owner(config, owner), *slot_problems(config)]
         return tuple(sorted(told, key=lambda each: order.index(each.severity)))
     if settings is None and not concerns_pro(config):
@@ -87,12 +87,6 @@ def problems_of(
     return tuple(sorted(found, key=lambda each: order.index(each.severity)))
 
 
-def _other_owner(config: Configuration) -> str:
-    """The program that has the memory slot, where it is another than memory-lancedb-pro; empty where none is named."""
-    slot = config.value(("plugins", "slots", "memory"))
-    return slot if isinstance(slot, str) and slot not in ("", PRO) else ""
-
-
 def _of_owner(config: Configuration, owner: str) -> Iterator[Problem]:
     """What is wrong with the settings of the slot's owner; a plan of memory-lancedb-pro's would only take the slot."""
     lead = ("plugins", "entries", owner, "config")
@@ -103,7 +97,8 @@ def _of_owner(config: Configuration, owner: str) -> Iterator[Problem]:
         yield Problem(rule, severity, ".".join(keys), sentence, remedy, str(config.spot(keys).file))
     for path_of_text, names in config.loaded.missing.items():
         below = tuple(str(each) for each in path_of_text)
-        if below[: len(lead)] == lead:
+        searches = owner == CORE and ("memory", "search") in pairwise(below)
+        if below[: len(lead)] == lead or searches:
             yield Problem(
                 "variable", "warning", ".".join(below), f"{', '.join(names)} is not set here",
                 "Set it for the gateway's service; memtui cannot see that environment.",
@@ -116,14 +111,9 @@ def concerns_pro(config: Configuration) -> bool:
 
     It has an entry or the slot, or nothing tells that the host is one of today, where another owner is as good.
     """
-    entries = config.loaded.mapping("plugins", "entries", raw=True)
-    named = PRO in entries or config.value(("plugins", "slots", "memory")) == PRO
-    return named or not host_of(config).indexed
-
-
-def host_of(config: Configuration) -> HostState:
-    """The host's own record beside a configuration."""
-    return read_host_state(config.loaded.reading.state, config.loaded.values)
+    slot = config.value(("plugins", "slots", "memory"))
+    named = PRO in config.loaded.mapping("plugins", "entries", raw=True) or slot == PRO
+    return slot != "none" and (named or not host_of(config).indexed)
 
 
 def rows_in(folder: Path, table: str = "memories") -> int | None:
@@ -366,7 +356,7 @@ def slot_problems(config: Configuration) -> Iterator[Problem]:
     entries = config.loaded.mapping("plugins", "entries", raw=True)
     path = ("plugins", "slots", "memory")
     host = host_of(config)
-    left = next((name for name in OWNERS if _is_on(entries.get(name))), "")
+    left = left_on(config)
     if slot is None and (left or not host.indexed):  # memory-core has it by default in a host of today
         yield at_root(
             "slot",
@@ -427,11 +417,6 @@ def slot_problems(config: Configuration) -> Iterator[Problem]:
                 f"the load path {one_line(text)} is relative",
                 "Write it from the root.",
             )
-
-
-def _is_on(entry: Any) -> bool:
-    """Whether an entry has settings and is not switched off."""
-    return isinstance(entry, dict) and entry.get("enabled") is not False and bool(entry.get("config"))
 
 
 def _unknown(

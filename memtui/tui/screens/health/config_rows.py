@@ -42,7 +42,7 @@ def config(state: HealthState, width: int, look: Look) -> list[Row]:
     rows = [Row((Content.styled(f" {named}", "$dim"),))] if config.file else []
     if config.error:
         return [*rows, *labelled([("", config.error)], width)]
-    if state.listing:
+    if state.listing and not config.owner:
         return rows + _options(config, width, look)
     rows.append(Row((Content.styled(f" problems {len(config.problems)}", "bold $heading"),)))
     said = " in the file: no service was asked; memtui config check --keys asks each"
@@ -57,6 +57,8 @@ def config(state: HealthState, width: int, look: Look) -> list[Row]:
         rows.append(
             Row((Content.assemble((f" {sign} ", style), said),), f"problem:{problem.path}:{problem.rule}")
         )
+    if config.owner:
+        return [*rows, Row((Content(),)), *labelled([("", _of_owner(config.owner))], width)]
     if not config.changes and config.turned.plan == OWN:
         said = " no change planned: choose a plan, or edit an option"
         rows.append(Row((Content.styled(crop(said, width - 1, look.glyphs.ellipsis), "$dim"),)))
@@ -70,6 +72,13 @@ def config(state: HealthState, width: int, look: Look) -> list[Row]:
         line = crop(f" {own} {name} {words}", width - 1, look.glyphs.ellipsis)
         rows.append(Row((Content(line),), change.short))
     return rows
+
+
+def _of_owner(owner: str) -> str:
+    return (
+        f"{one_line(owner)} has the memory slot: it is judged by its own rules. Plans A to D and the list of options "
+        "are those of memory-lancedb-pro, and no plan changes who has the slot."
+    )
 
 
 def _offered(config: ConfigView, width: int, look: Look) -> list[Row]:
@@ -169,7 +178,10 @@ def before_writing(state: HealthState, width: int, look: Look) -> list[Row]:
     if config.talks:
         lines += [*(("capture" if at == 0 else "", said) for at, said in enumerate(config.talks)), ("", "")]
     lines += [(each.kind, each.sentence) for each in config.consequences]
-    if not config.changes and config.turned.plan == OWN:
+    if config.owner:
+        if not lines:
+            lines.append(("", "choose a problem for its place and its fix" if config.problems else "nothing is wrong"))
+    elif not config.changes and config.turned.plan == OWN:
         lines.append(("", "no plan chosen; plans and edits are previewed before they are written"))
     elif not config.changes:
         lines.append(("", "nothing to change"))

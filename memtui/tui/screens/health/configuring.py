@@ -36,9 +36,11 @@ PLANS = ("A", "B", "C", "D", OWN)
 
 def read_config(engine: Engine, turned: Turned) -> ConfigView:
     """The configuration that names the store, its problems, and the plan as it was turned; for a worker."""
+    from memtui.engine.alive import add_dead_parts, check_alive
     from memtui.engine.configuration import (
         PLANS,
         options_of,
+        other_owner,
         plan_changes,
         problems_of,
         setting_path,
@@ -47,19 +49,26 @@ def read_config(engine: Engine, turned: Turned) -> ConfigView:
 
     try:
         config = read_configuration(engine)
-        draft = _draft(engine, config, turned)
+        owner = other_owner(config)
+        draft = None if owner else _draft(engine, config, turned)
     except MemtuiError as error:
         from memtui.engine.demo import read_mark
 
         known = engine.found.config if engine.found is not None else ""
         demo = not engine.is_remote and read_mark(Path(engine.store.uri)) is not None
         return ConfigView(known, turned, error=str(error), of_demo=demo)
+    problems = add_dead_parts(
+        problems_of(config, store=engine.store),
+        config,
+        check_alive(engine.environ, Path.cwd(), now_ms=engine.now_ms),
+    )
+    if draft is None:
+        return ConfigView(str(config.main), turned, problems=problems, owner=owner)
     changes = {each.short: each for each in draft.changes}
     lines = []
     for option in options_of(config):
         is_set, value = value_at(config, (*config.config_path, *setting_path(option.path)))
         lines.append(OptionLine(option, value, is_set, changes.get(option.path)))
-    problems = problems_of(config, store=engine.store)
     offered = tuple((plan.name, plan.title, len(plan_changes(config, plan))) for plan in PLANS.values())
     return ConfigView(str(config.main), turned, draft, problems, tuple(lines), offered=offered)
 
@@ -224,9 +233,9 @@ class ConfigArea(Area):
 
     @property
     def planned(self) -> ConfigView | None:
-        """The plan as it is shown, where the configuration can be read."""
+        """The plan as it is shown, where the configuration can be read and its plugin has plans."""
         config = self.state.config
-        return None if config is None or config.error else config
+        return None if config is None or config.error or config.owner else config
 
     @property
     def changed(self) -> str | None:

@@ -62,6 +62,8 @@ class ConfigView:
     problems: tuple[Problem, ...] = ()
     lines: tuple[OptionLine, ...] = ()
     error: str = ""
+    owner: str = ""
+    """The plugin that has the memory slot in place of memory-lancedb-pro, whose plans and options these are."""
     of_demo: bool = False
     """Whether the store is the demo, which no agent's configuration names."""
     flight: Flight | None = None

@@ -51,6 +51,8 @@ def _where(state: HealthState) -> str:
     if state.view == "config" and state.config is not None:
         if state.config.error:
             return "no plan can be made"
+        if state.config.owner:
+            return f"{state.config.owner} has the slot"
         turned = len(state.config.turned.edits) + len(state.config.turned.dropped)
         more = f", {turned} turned" if turned else ""
         return f"plan {state.config.plan}{more}, not applied"
