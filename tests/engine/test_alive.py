@@ -351,7 +351,11 @@ def test_no_plan_switches_the_owner_of_the_slot(
 ) -> None:
     home = recorded(name)
     config = open_config({"HOME": str(home)}, home)
-    if name in ("pro", "broken-pro-no-conversation", "sessions"):  # its own, and a host without any memory plugin
+    if name in (
+        "pro",
+        "broken-pro-no-conversation",
+        "sessions",
+    ):  # its own, and a host without any memory plugin
         paths = [change.path for change in plan_changes(config, PLANS[plan])]
         assert (("plugins", "slots", "memory") in paths) == (name == "sessions")
         return

@@ -180,7 +180,9 @@ def before_writing(state: HealthState, width: int, look: Look) -> list[Row]:
     lines += [(each.kind, each.sentence) for each in config.consequences]
     if config.owner:
         if not lines:
-            lines.append(("", "choose a problem for its place and its fix" if config.problems else "nothing is wrong"))
+            lines.append(
+                ("", "choose a problem for its place and its fix" if config.problems else "nothing is wrong")
+            )
     elif not config.changes and config.turned.plan == OWN:
         lines.append(("", "no plan chosen; plans and edits are previewed before they are written"))
     elif not config.changes:
