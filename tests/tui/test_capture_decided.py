@@ -7,6 +7,7 @@ import json
 import pytest
 from textual.widgets import Input
 
+from memtui.engine.capture import plan
 from memtui.tui.screens.capture.screen import CaptureScreen
 from memtui.tui.screens.capture.state import CaptureState, Talk
 from memtui.tui.screens.capture.view import talks
@@ -61,6 +62,35 @@ async def test_edited_refused_written_taken_back_and_written_again(engine, size)
         await press(pilot, "a", "A", "enter")
         await settle(pilot)
         assert texts_of(engine) - before == {"Herr Wiebe wants a call two days before."}
+
+
+async def test_what_was_left_out_of_the_preview_is_not_called_written(engine):
+    async with running(engine, (120, 36)) as (app, pilot):
+        screen = await pasted(app, pilot)
+        before = texts_of(engine)
+        places = screen.state.to_apply()
+        assert len(places) > 1
+        replacing = next(each for each in screen.state.trace.candidates if len(each.writes) > 1)
+        rows = {write.row.id for write in replacing.writes}
+        planned = plan(screen.state.trace, engine.store)
+        for row in rows:
+            assert rows.isdisjoint(planned.without([row]).ids), "a decision is left out whole"
+        await press(pilot, "A", "d", "enter")
+        await settle(pilot)
+        added = texts_of(engine) - before
+        assert len(added) == len(places) - 1
+        (entry,) = engine.write_state.journal.entries()[:1]
+        assert entry.title.startswith(f"{len(added)} memor")
+        assert ":" not in entry.title, "what was counted by kind was counted with the one left out"
+        (left,) = set(places) - set(screen.state.written)
+        row = screen.state.trace.candidates[left].writes[0].row
+        assert row.text not in added
+        await to_text(pilot, screen, screen.state.trace.candidates[left].texts[0])
+        assert "written as" not in screen_text(app)
+        await press(pilot, "A", "enter")  # it can still be applied, alone
+        await settle(pilot)
+        assert row.text in texts_of(engine)
+        assert set(screen.state.written) == set(places)
 
 
 @pytest.mark.parametrize("size", EACH_SIZE, ids=lambda size: f"{size[0]}x{size[1]}")

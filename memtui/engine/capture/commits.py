@@ -85,7 +85,8 @@ def with_vectors(engine: Engine, trace: CaptureTrace) -> CaptureTrace:
 
 def plan(trace: CaptureTrace, store: Store) -> ChangeSet:
     """Everything that a run writes, as one change set: whole decisions or none."""
-    changes = folded(trace.writes, store)
+    decisions = [{write.row.id for write in candidate.writes} for candidate in trace.candidates]
+    changes = folded(trace.writes, store, decisions)
     return ChangeSet(ACTION, title(trace), changes, store.version)
 
 

@@ -87,9 +87,15 @@ def plan_compaction(
         stay = counted(len(failed), "group stays as it is", "groups stay as they are")
         warnings.append(f"{stay}: {failed[0].message}")
     merged = sum(len(group) for group in groups)
-    title = f"{counted(merged, 'memory', 'memories')} compacted into {len(groups)}"
+    made = [write.row.id for write in world.draft.writes if write.op == "add"]  # one of each group, in order
+    decisions = [{fresh, *(row.id for row in group)} for fresh, group in zip(made, groups, strict=True)]
     return _planned(
-        world, "compact", title, {"groups": len(groups), "merged": merged}, tuple(dict.fromkeys(warnings))
+        world,
+        "compact",
+        f"{counted(len(groups), 'memory', 'memories')} compacted: {merged} merged",
+        {"groups": len(groups), "merged": merged},
+        tuple(dict.fromkeys(warnings)),
+        decisions,
     )
 
 
@@ -198,9 +204,14 @@ def reflector(chat: Chat, failures: list[str] | None = None) -> Callable[[Mappin
 
 
 def _planned(
-    world: World, action: str, title: str, counts: Mapping[str, Any], warnings: tuple[str, ...]
+    world: World,
+    action: str,
+    title: str,
+    counts: Mapping[str, Any],
+    warnings: tuple[str, ...],
+    decisions: Sequence[set[str]] = (),
 ) -> PlannedJob:
     store = world.draft.store
-    changes = folded(world.draft.writes, store)
+    changes = folded(world.draft.writes, store, decisions)
     change_set = ChangeSet(action, title, changes, store.version, warnings=warnings)
     return PlannedJob(change_set, counts, world.files)

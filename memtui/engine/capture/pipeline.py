@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -96,14 +96,36 @@ def last_writes(writes: Sequence[Write]) -> list[Write]:
     return list(last.values())
 
 
-def folded(writes: Sequence[Write], store: Store) -> tuple[Change, ...]:
-    """The writes of one decision as changes, one a row: a row that is written twice is written as it ends."""
-    return tuple(change for write in last_writes(writes) if (change := _change(write, store)) is not None)
+def folded(
+    writes: Sequence[Write], store: Store, decisions: Iterable[Collection[str]] = ()
+) -> tuple[Change, ...]:
+    """The writes as changes, one a row: a row that is written twice is written as it ends.
+
+    `decisions` are the ids of the rows that each decision writes: a person leaves them out of a preview together, so
+    that no memory is replaced by one that is not written.
+    """
+    groups = _groups(decisions)
+    return tuple(
+        change
+        for write in last_writes(writes)
+        if (change := _change(write, store, groups.get(write.row.id, ""))) is not None
+    )
 
 
-def _change(write: Write, store: Store) -> Change | None:
+def _groups(decisions: Iterable[Collection[str]]) -> dict[str, str]:
+    """The group of each row that does not stand alone: decisions that write one row are one group."""
+    groups: dict[str, set[str]] = {}
+    for ids in decisions:
+        if len(ids) > 1:
+            joined = set(ids).union(*(groups[row] for row in ids if row in groups))
+            groups.update(dict.fromkeys(joined, joined))
+    return {row: min(group) for row, group in groups.items()}
+
+
+def _change(write: Write, store: Store, group: str = "") -> Change | None:
     row = write.row
     shown: dict[str, Any] = {
+        "group": group,
         "id": row.id,
         "title": " ".join(row.text.split()),
         "why": write.why,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -250,13 +251,21 @@ class Outcome:
         return document if self.receipt is None else {**document, "receipt": dict(self.receipt)}
 
 
+_BY_KIND = re.compile(r": \d+ [a-z]+(?:, \d+ [a-z]+)*$")
+
+
 def _recounted(title: str, before: Iterable[Change], after: Iterable[Change]) -> str:
-    """A title that begins with how many memories it is about, for what is left of them."""
+    """A title that begins with how many memories it is about, for what is left of them.
+
+    What it counts by kind after that ("2 memories captured: 1 new, 1 replaced") was counted of all of them, and goes.
+    """
     old, new = (
         counted(count, "memory", "memories")
         for count in (len({each.group or each.id for each in changes}) for changes in (before, after))
     )
-    return new + title.removeprefix(old) if title.startswith(old) else title
+    if old == new or not title.startswith(old):
+        return title
+    return new + _BY_KIND.sub("", title.removeprefix(old))
 
 
 def outcome_json(

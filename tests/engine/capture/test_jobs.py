@@ -71,6 +71,15 @@ def test_a_sound_compaction_leaves_history_and_other_scopes_alone(tmp_path: Path
     assert sorted(change.id for change in planned.change_set.changes if change.op == "delete") == ["a", "b"]
 
 
+def test_a_compacted_memory_and_what_it_replaces_are_left_out_together(tmp_path: Path) -> None:
+    engine = opened(tmp_path, OLD)
+    planned = plan_compaction(context_of(engine)).change_set
+    for row_id in planned.ids:
+        rest = planned.without([row_id])
+        assert rest.changes == (), "neither the new memory alone, nor a deletion without it"
+        assert ":" not in rest.title
+
+
 def test_the_plugins_compaction_says_what_it_gets_wrong_and_can_be_taken_back(tmp_path: Path) -> None:
     engine = opened(tmp_path, OLD)
     before = texts_of(engine)

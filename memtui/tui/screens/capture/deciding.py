@@ -14,7 +14,7 @@ from memtui.tui.screens.capture.state import CaptureState, marked
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
-    from memtui.engine.capture import Item
+    from memtui.engine.capture import CaptureTrace, Item
     from memtui.engine.changes import ChangeSet, Outcome
 
 
@@ -109,7 +109,8 @@ class Deciding(BoundPart[CaptureState]):
             entry = outcome.entry
             if entry is None:
                 return
-            done = dict.fromkeys(places, entry)
+            ids = {change.id for change in outcome.changes}  # a person may have left some out of the preview
+            done = {at: entry for at in places if ids.issuperset(_rows_of(whole, at))}
             self.become(lambda state: replace(state, marks={}, written={**state.written, **done}))
 
         self.staging.stage(make, then=then)
@@ -136,6 +137,11 @@ class Deciding(BoundPart[CaptureState]):
             return planned
 
         self.staging.stage(make, then=lambda outcome: settled(outcome.entry))
+
+
+def _rows_of(trace: CaptureTrace, at: int) -> set[str]:
+    """The ids of the rows that the candidate at this place writes."""
+    return {write.row.id for write in trace.candidates[at].writes}
 
 
 def _with_items(
