@@ -11,7 +11,7 @@ FOLDER_VARIABLES = ("MEMTUI_CONFIG_DIR", "MEMTUI_STATE_DIR", "MEMTUI_CACHE_DIR")
 """Each moves one folder; without it the platform's own place is taken."""
 
 _HOST_VARIABLES = (
-    *("OPENCLAW_", "CLAWDBOT_", "CLAUDE_", "CODEX_", "CREWAI_"),
+    *("OPENCLAW_", "CLAWDBOT_", "CLAUDE_", "CODEX_", "CREWAI_", "HERMES_"),
     *("XDG_", "APPDATA", "LOCALAPPDATA", "USERPROFILE"),
 )
 """How the variables begin that say where the agents of this machine keep their sessions and settings."""

@@ -65,14 +65,14 @@ class Capabilities:
     """Whether the plugin keeps an old text as a version of the memory."""
     newest_fts: int | None = None
     """The newest format of a full-text index that the table's program reads; None: whatever LanceDB makes."""
-    visibility: Literal["scopes", "agents", "policy", "sources", ""] = ""
+    visibility: Literal["scopes", "agents", "policy", "sources", "users", ""] = ""
     """What decides who reads a row: its scope, the agent that owns it, the program's own policy, the source of a
-    private one, nothing."""
+    private one, the user that it was said to, nothing."""
     compares_l2: bool = False
     """Whether the table's program compares vectors by distance, so that their length matters."""
     column_map: bool = False
     """Whether a person said which column is which."""
-    row_form: Literal["pro", "memtui", "builtin", "engine", ""] = ""
+    row_form: Literal["pro", "memtui", "builtin", "engine", "hermes", ""] = ""
     """How a new row is laid out; empty where none is made."""
     clips_texts: bool = False
     """Whether its program sends head and tail of a long text to be embedded, by the lengths of its configuration."""
@@ -152,6 +152,10 @@ class Dialect:
     def lock_file(self, folder: Path, temporary: Path) -> Path | None:
         """The file that its program locks while it writes to the store in `folder`, where that lies elsewhere."""
         return None
+
+    def written_with(self, row: Mapping[str, Any], changed: Mapping[str, Any]) -> dict[str, Any]:
+        """What else its program writes where the columns `changed` of `row` change: values by column."""
+        return {}
 
     def fits(self, part: str, kind: pa.DataType) -> bool:
         """Whether a column of this type can hold `part`, a field of `Columns` or a label."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memtui.engine.core.errors import DamagedStoreError, UnknownDialectError
-from memtui.engine.dialects import crewai, mem_engine, memory_lancedb, memory_lancedb_pro, memtui
+from memtui.engine.dialects import crewai, hermes, mem_engine, memory_lancedb, memory_lancedb_pro, memtui
 from memtui.engine.dialects.base import Dialect, fits
 
 if TYPE_CHECKING:
@@ -65,6 +65,8 @@ def _by_names(schema: pa.Schema, layout: str) -> Dialect | None:
         return memory_lancedb_pro.pro() if "agentId" not in names else None
     if names >= set(crewai.REQUIRED):
         return None if marks else crewai.crewai(sources={crewai.SOURCE, crewai.PRIVATE} <= names)
+    if names >= set(hermes.REQUIRED):
+        return hermes.hermes(frozenset(names))
     if names & {"metadata", "timestamp"}:
         return None
     if names >= set(mem_engine.REQUIRED):

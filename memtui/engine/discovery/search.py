@@ -15,6 +15,7 @@ from memtui.engine.discovery import write_guard
 from memtui.engine.discovery.agents import agent_ids
 from memtui.engine.discovery.core_index import core_indexes, open_found_index
 from memtui.engine.discovery.crewai_stores import crewai_stores
+from memtui.engine.discovery.hermes_stores import hermes_stores
 from memtui.engine.discovery.openclaw_config import LoadedConfig, load
 from memtui.engine.discovery.places import (
     Environment,
@@ -84,6 +85,10 @@ def discover(environ: Mapping[str, str], *, cwd: Path) -> Discovery:
             if look.store(place) and os.path.realpath(place) not in stores:
                 stores[os.path.realpath(place)] = _left_over(place, plugin, configs, unreadable)
     for each in crewai_stores(environ, cwd, look):
+        stores.setdefault(os.path.realpath(each.path), each)
+    of_hermes, problems = hermes_stores(environ, cwd, look)
+    findings += problems
+    for each in of_hermes:
         stores.setdefault(os.path.realpath(each.path), each)
     return Discovery(
         looked_at=tuple(look.places.values()),

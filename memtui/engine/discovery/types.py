@@ -27,6 +27,9 @@ CORE = "memory-core"
 CREWAI = "crewai"
 """CrewAI's memory: no plugin of a host, one store a project."""
 
+HERMES = "hermes"
+"""LanceDB's plugin for Hermes: one store a home, each profile is one."""
+
 OWNERS = (PRO, BUILTIN, ENGINE)
 """The plugins that keep their memories in LanceDB."""
 
@@ -107,7 +110,7 @@ class FoundStore:
     path: str
     """Absolute folder, or the URI of a remote store."""
     plugin: str
-    """Program that owns it: `PRO`, `BUILTIN`, `ENGINE` or `CREWAI`; for a left-over store, by its folder."""
+    """Program that owns it: `PRO`, `BUILTIN`, `ENGINE`, `CREWAI` or `HERMES`; for a left-over store, by its folder."""
     table: str
     configured: bool | None
     """None: unknown, the configuration cannot be read."""

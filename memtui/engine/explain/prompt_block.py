@@ -60,6 +60,8 @@ BUILTIN_FLOOR, BUILTIN_ITEMS = 0.3, 3
 
 _BORROWED = "memtui itself injects nothing: memory-lancedb-pro would write these memories like this."
 
+_NEXT = "Hermes hands this block out with the next message, whatever that one asks."
+
 _ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"}
 
 
@@ -150,8 +152,8 @@ def reaches_prompt(trace: Trace) -> bool:
     if trace.failure is not None:
         return False
     form = recipe_named(trace.recipe).prompt
-    if form == "its own":
-        return trace.extra.get("injected") is not None
+    if form in ("its own", "prefetched"):
+        return trace.extra.get("injected" if form == "its own" else form) is not None
     return form == "built in" or (trace.plan is not None and trace.plan.guarded)
 
 
@@ -170,6 +172,8 @@ def _injected(trace: Trace, settings: PromptBlockSettings, turns_since: Mapping[
         return _skipped(trace)
     if form == "its own":
         return _engine(trace)
+    if form == "prefetched":
+        return _prefetched(trace)
     borrowed = form == "as the plugin"
     if not form or (trace.plan is None and not borrowed):
         raise UsageError(
@@ -352,6 +356,19 @@ def _engine(trace: Trace) -> PromptBlock:
     ]
     shown = utf16_len(told["text"])
     return PromptBlock(told["text"], tuple(parts), shown, limit, estimated_tokens(told["text"]))
+
+
+def _prefetched(trace: Trace) -> PromptBlock:
+    """The block that Hermes hands out with the next message, as its plugin made it."""
+    told = trace.extra.get("prefetched")
+    if told is None:
+        return _nothing((), "the tool's answer goes into no prompt: ask with recall.via=prefetch for the block")
+    parts = tuple(BlockPart(*each) for each in told["parts"])
+    if not parts:
+        return _nothing((), "no memory came back")
+    text = told["text"]
+    shown = utf16_len(text)
+    return PromptBlock(text, parts, shown, None, estimated_tokens(text), note=_NEXT, items=len(parts))
 
 
 def _nothing(parts: Sequence[BlockPart], why: str) -> PromptBlock:

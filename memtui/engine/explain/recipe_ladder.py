@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 OF_THE_MEMORY = frozenset(
-    {"scope", "category", "inactive", "expired", "state", "suppressed", "private", "metadata"}
+    {"scope", "category", "inactive", "expired", "state", "suppressed", "private", "metadata", "kind", "user"}
 )
 """Gates that no larger limit opens."""
 
@@ -84,7 +84,9 @@ def _scope(trace: Trace, row: CandidateRow) -> GateResult:
 
 
 def _own_guards(trace: Trace, row: CandidateRow) -> Iterator[GateResult]:
-    """What the recipe asks of every memory, whatever the question: in force, not expired, not archived."""
+    """What the recipe asks of every memory, whatever the question: in force, not expired, not archived, its own rules."""
+    for rule in recipe_named(trace.recipe).row_rules(trace, row):
+        yield GateResult(rule.gate, rule.passed, rule.value, rule.wanted, rule.words)
     for gate in recipe_named(trace.recipe).guards:
         if gate == "state":
             state = row.metadata.state

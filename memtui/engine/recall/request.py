@@ -53,8 +53,9 @@ class RecallRequest:
     """Whether keyword scores count only the rows that are searched: for whoever may not read the others."""
 
 
-PromptForm = Literal["plugin", "as the plugin", "built in", "its own", ""]
-"""Whose block a recall fills: memory-lancedb-pro's, the same where nothing is injected, memory-lancedb's, its own."""
+PromptForm = Literal["plugin", "as the plugin", "built in", "its own", "prefetched", ""]
+"""Whose block a recall fills: memory-lancedb-pro's, the same where nothing is injected, memory-lancedb's, its own,
+or that which Hermes hands out with the next message."""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -12,6 +12,7 @@ from memtui.engine.recall.io_cache import IoCache
 from memtui.engine.recall.knob import Knob
 from memtui.engine.recall.record import Trace
 from memtui.engine.recall.request import RecallRequest, RecipeInfo
+from memtui.engine.recall.rows import CandidateRow
 from memtui.engine.recall.trace import Asker, OnStage
 
 Resolved = tuple[Mapping[str, Any], tuple[str, ...]]
@@ -21,6 +22,17 @@ Run = Callable[[RecallRequest, RecallContext, IoCache, OnStage | None, CancelTok
 
 Guard = Literal["inactive", "expired", "state"]
 """Superseded, past its validity, archived."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowRule:
+    """One thing that a program asks of a row before it searches, and whether the row has it."""
+
+    gate: str
+    passed: bool
+    value: str | None
+    wanted: str
+    words: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +61,8 @@ class Recipe(RecipeInfo):
     """Its own settings that decide what becomes a candidate, the others only weigh candidates; None: any may."""
     guards: tuple[Guard, ...] = ()
     """What it asks of every memory, whatever the question, in order."""
+    row_rules: Callable[[Trace, CandidateRow], Iterable[RowRule]] = lambda trace, row: ()
+    """What its program asks of a row beside the scope before it searches, for an account of one memory."""
     below_scopes: bool = False
     """Whether a scope that is named stands for all that begin with it; its asker then names those that are stored."""
     by_distance: bool = False

@@ -18,6 +18,7 @@ MODULES = (
     "mem_engine.recipe",
     "memtui.recipe",
     "crewai.recipe",
+    "hermes.recipe",
 )
 """The modules of this package whose `RECIPES` are offered, in the order to show them."""
 

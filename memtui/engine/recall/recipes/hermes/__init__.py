@@ -1,0 +1,1 @@
+"""The recall of LanceDB's plugin for Hermes."""
