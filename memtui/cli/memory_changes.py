@@ -162,7 +162,7 @@ def _print(
         verb = "goes" if copy["goes"] else "stays"
         print_text(f"copy in {copy['path']} line {copy['line']} ({copy['kind']}): {verb}")
     entry = document["entry"]
-    said = counted(count, "memory", "memories")
+    said = counted(count + sum(each.rows - 1 for each in done.changes), "memory", "memories")
     if asides and not done.changes:
         said = "what is named here"
     if args.dry_run:

@@ -23,7 +23,7 @@ def add_question_options(parser: argparse.ArgumentParser) -> None:
         "--recipe",
         metavar="NAME",
         default="",
-        help="memtui, pro/agent, pro/tool, pro/cli, pro/article, memory-lancedb, mem-engine, memory-core, crewai",
+        help="memtui, pro/agent, pro/tool, pro/cli, pro/article, memory-lancedb, mem-engine, memory-core, crewai, hermes",
     )
     parser.add_argument(
         "--config", metavar="FILE", help="JSON or JSON5 with the plugin's retrieval and decay blocks"
@@ -62,6 +62,7 @@ def request_of(args: argparse.Namespace) -> RecallRequest:
         query=args.query,
         recipe=args.recipe,
         config=read_config(args.config),
+        whole_config=args.config is not None,
         scopes=scopes_of(args),
         category=args.category,
         limit=args.limit,

@@ -16,7 +16,7 @@ from memtui.engine.changes.owner_lock import LockLostError
 from memtui.engine.changes.write_access import LockHold, WriteAccess, WriteGate
 from memtui.engine.core.errors import MemtuiError, RefusedError
 from memtui.engine.store.errors import CommitConflictError
-from memtui.engine.store.row_values import ID, differing, places
+from memtui.engine.store.row_values import ID, differing, differing_rows, places
 from memtui.engine.store.writer import ID_INDEX_ROWS, Writer
 
 if TYPE_CHECKING:
@@ -348,12 +348,9 @@ def _verified(material: MaterializedRows, writer: Writer, rows_before: int | Non
         found = writer.last_rows(rows.num_rows, columns)
         if set(found.column(ID).to_pylist()) != set(ids):
             found = writer.rows(ids, columns)
-        bad = [each for each, at in places(found).items() if len(at) > 1]
-        bad = bad or differing(rows, found, columns)
+        bad = differing_rows(rows, found, columns)
     added = material.adds.num_rows if material.adds is not None else 0
-    if material.deletes and (
-        rows_before is None or writer.count() != rows_before + added - len(material.deletes)
-    ):
+    if material.deletes and (rows_before is None or writer.count() != rows_before + added - material.gone):
         bad += writer.rows(material.deletes, [ID]).column(ID).to_pylist()
     if not bad:
         return []

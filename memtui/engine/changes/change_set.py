@@ -64,11 +64,15 @@ class Change:
     scope: str | None = None
     edit: Edit = field(default_factory=Edit, repr=False, compare=False)
     row: Any = field(default=None, repr=False, compare=False)
-    """The whole new row of an "add", a table of one row."""
+    """The whole new row of an "add", a table of one row; of several where they shared their id when they went."""
+    rows: int = 1
+    """How many rows of the table have the id, where its program itself gives one to several: all of them."""
 
     def as_json(self) -> dict[str, Any]:
         """The row of the command-line contract."""
-        extra = {"why": self.why} if self.why else {}
+        extra: dict[str, Any] = {"why": self.why} if self.why else {}
+        if self.rows > 1:
+            extra["rows"] = self.rows
         return {
             "id": self.id,
             "op": self.op,

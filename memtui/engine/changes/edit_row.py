@@ -10,6 +10,7 @@ from memtui.engine.changes.change_set import COUNTERS, Change, Conflict, Edit
 from memtui.engine.core.memory import Memory
 from memtui.engine.dialects.base import Dialect
 from memtui.engine.dialects.crewai import PRIVATE, SOURCE
+from memtui.engine.dialects.hermes import ABSTRACT, TAGS
 from memtui.engine.dialects.importance_labels import label_of
 from memtui.engine.dialects.mem_engine import LABEL, TRUST
 from memtui.engine.metadata.categories import TEMPORAL_VERSIONED
@@ -181,6 +182,8 @@ _SETTERS: dict[str, Callable[[EditableRow, Any, RowPatch, FieldEdit, Dialect], N
     "metadata": _column("details"),
     SOURCE: lambda row, value, patch, setting, dialect: patch.columns.__setitem__(SOURCE, value),
     PRIVATE: lambda row, value, patch, setting, dialect: patch.columns.__setitem__(PRIVATE, value),
+    TAGS: lambda row, value, patch, setting, dialect: patch.columns.__setitem__(TAGS, value),
+    ABSTRACT: lambda row, value, patch, setting, dialect: patch.columns.__setitem__(ABSTRACT, value),
     "agent": lambda row, value, patch, setting, dialect: patch.columns.__setitem__("agentId", value),
     "tier": _tier,
     "confidence": _key("confidence"),
@@ -202,6 +205,8 @@ def change_of(
 ) -> Change | Conflict | None:
     """The change that a patch makes, None when all is so already, a conflict where it cannot be made."""
     columns = {name: value for name, value in patch.columns.items() if not same(row.values.get(name), value)}
+    with_them = dialect.written_with(row.values, columns)
+    columns |= {name: value for name, value in with_them.items() if not same(row.values.get(name), value)}
     stored, there = "{}", list[JsonMember]()
     texts: dict[str, str] = {}
     metadata: dict[str, Any] = {}

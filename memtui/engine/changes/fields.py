@@ -10,10 +10,11 @@ from datetime import UTC, datetime
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine.changes import crew_values, engine_values
+from memtui.engine.changes import crew_values, engine_values, hermes_values
 from memtui.engine.core.errors import UsageError
 from memtui.engine.core.memory import LAYERS, STATES, TIERS
 from memtui.engine.dialects.crewai import PRIVATE, SOURCE
+from memtui.engine.dialects.hermes import ABSTRACT, CATEGORIES, TAGS
 from memtui.engine.dialects.importance_labels import LABELS
 from memtui.engine.dialects.mem_engine import LABEL, TRUST
 from memtui.engine.metadata.categories import SMART, STORAGE, normalise_category, resolve_input
@@ -182,6 +183,8 @@ _ALL = (
     Field("metadata", ("meta",), "a JSON object", crew_values.read_metadata),
     Field(SOURCE, (), "where it came from", crew_values.read_source),
     Field(PRIVATE, (), "yes or no", _flag),
+    Field(TAGS, ("tag",), "garden,tools, ...", hermes_values.read_tags),
+    Field(ABSTRACT, (), "one line, shown in the text's place before a prompt", hermes_values.read_line),
     Field("tier", (), ", ".join(TIERS), _word(TIERS), True),
     Field("confidence", ("conf",), "0 to 1", _share, True),
     Field("state", (), ", ".join(STATES), _word(STATES), True),
@@ -209,6 +212,12 @@ _CREW = {
 }
 """The same of CrewAI, whose categories are a list and whose scopes are paths."""
 
+_HERMES = {
+    "category": Field("category", ("cat",), ", ".join(CATEGORIES), hermes_values.read_word),
+    "scope": Field("scope", ("workspace",), "a workspace: hermes, garden, ...", hermes_values.read_word),
+}
+"""The same of Hermes, whose scopes are workspaces."""
+
 _BY_NAME = {name: each for each in (*_CREW.values(), *_ALL) for name in (each.name, *each.aliases)}
 
 
@@ -226,8 +235,12 @@ def editable(dialect: Dialect) -> tuple[Field, ...]:
         "metadata": columns.details is not None,
         SOURCE: dialect.can.visibility == "sources" and SOURCE in dialect.labels,
         PRIVATE: dialect.can.visibility == "sources" and SOURCE in dialect.labels,
+        TAGS: TAGS in dialect.more,
+        ABSTRACT: ABSTRACT in dialect.more,
     }
-    own = _ENGINE if dialect.can.row_form == "engine" else _CREW if dialect.lists_categories else {}
+    own = {"engine": _ENGINE, "hermes": _HERMES}.get(
+        dialect.can.row_form, _CREW if dialect.lists_categories else {}
+    )
     return tuple(own.get(each.name, each) for each in _ALL if has.get(each.name, dialect.reads_metadata))
 
 
@@ -239,9 +252,11 @@ def parse(given: Mapping[str, Any], dialect: Dialect, now_ms: int) -> dict[str, 
     if not given:
         raise UsageError("Nothing is to be set.", fix="For example: --set importance=0.9.")
     known = {each.name: each for each in editable(dialect)}
+    called = {name: each for each in known.values() for name in (*each.aliases, each.name)}
     out: dict[str, Any] = {}
     for name, value in given.items():
-        field = _BY_NAME.get(name.strip().lower().replace("-", "_"))
+        word = name.strip().lower().replace("-", "_")
+        field = called.get(word) or _BY_NAME.get(word)
         if field is None:
             raise UsageError(f"There is no field {name!r}.", fix=_nearest(name, list(known)))
         if field.name not in known:
@@ -258,7 +273,7 @@ def parse(given: Mapping[str, Any], dialect: Dialect, now_ms: int) -> dict[str, 
 
 def _check_dialect(values: Mapping[str, Any], dialect: Dialect) -> None:
     """What is right in memory-lancedb-pro and wrong in the built-in program's tables."""
-    if dialect.reads_metadata or dialect.can.row_form == "engine" or dialect.lists_categories:
+    if dialect.reads_metadata or dialect.can.row_form in ("engine", "hermes") or dialect.lists_categories:
         return
     category = values.get("category")
     if category and category[1] == "reflection":

@@ -292,15 +292,20 @@ def plan_forget(
         return _archive(engine, ids, spare_pinned)
     journal = engine.write_state.journal if engine.state is not None else None
     planner = change_planner(engine)
-    found = read(planner, ids)
+    found = read(planner, ids, doubled=True)
     gone = _deleted_before(found, journal) if shrink else []
     conflicts = [each for each in found.conflicts if each.id not in gone]
     behind = read_links(planner.store).behind(ids) if found.rows else {}
-    with_all = read(planner, [*found.rows, *behind])
+    with_all = read(planner, [*found.rows, *behind], doubled=True)
     conflicts += [each for each in with_all.conflicts if each.reason == "refused"]
     whys = dict.fromkeys(found.rows, "") | behind
     spared = [each for each, row in with_all.rows.items() if spare_pinned and _pinned(row)]
-    changes = [_delete(row, whys[each]) for each, row in with_all.rows.items() if each not in spared]
+    column, many = planner.store.dialect.columns.text, with_all.doubled
+    changes = [
+        _delete(row, whys[each], column, many.get(each, 1))
+        for each, row in with_all.rows.items()
+        if each not in spared
+    ]
     texts = {each.id: with_all.rows[each.id].memory.raw_text for each in changes}
     folder = planner.store.folder
     copies = find_copies(folder, texts, mirror_folders(engine.found)) if folder is not None else []
@@ -308,7 +313,9 @@ def plan_forget(
     cleanup = None if folder is None else cleanup_of(folder / f"{planner.store.table_name}.lance")
     return ChangeSet(
         action="forget",
-        title=_title(len(changes) + len(gone), "deleted, history shrunk" if shrink else "deleted"),
+        title=_title(
+            sum(each.rows for each in changes) + len(gone), "deleted, history shrunk" if shrink else "deleted"
+        ),
         changes=tuple(changes),
         version=found.version,
         conflicts=tuple(conflicts),
@@ -483,7 +490,7 @@ def _archive(engine: Engine, ids: Sequence[str], spare_pinned: bool) -> ChangeSe
     )
 
 
-def _delete(row: EditableRow, why: str) -> Change:
+def _delete(row: EditableRow, why: str, text_column: str, rows: int) -> Change:
     memory = row.memory
     shown = {
         "text": memory.raw_text,
@@ -493,8 +500,10 @@ def _delete(row: EditableRow, why: str) -> Change:
         "timestamp_ms": memory.timestamp_ms,
     }
     # The text must still be what was shown: another one may not be meant to go.
-    edit = Edit(expects={"text": row.values.get("text")})
-    return Change(memory.id, "delete", shown, {}, title=memory.title, why=why, scope=memory.scope, edit=edit)
+    edit = Edit(expects={text_column: row.values.get(text_column)})
+    return Change(
+        memory.id, "delete", shown, {}, title=memory.title, why=why, scope=memory.scope, edit=edit, rows=rows
+    )
 
 
 def _pinned(row: EditableRow) -> bool:
@@ -516,6 +525,9 @@ def _warnings(
     cleanup: Cleanup | None,
 ) -> list[str]:
     notes = _spared(spared)
+    notes += [
+        f"{each.rows} rows share the id {each.id}: all of them go." for each in changes if each.rows > 1
+    ]
     if any(each.id.startswith(DERIVED) for each in changes):
         notes.append("Memories that the agent makes from files come back when it reads those files again.")
     if stay := [copy for copy in copies if not copy.goes]:

@@ -29,6 +29,8 @@ class MaterializedRows:
     conflicts: tuple[Conflict, ...]
     touched: tuple[str, ...]
     """The columns that the updates change."""
+    gone: int = 0
+    """Rows that have one of the ids to delete."""
 
     @property
     def empty(self) -> bool:
@@ -56,10 +58,12 @@ def materialise(
             conflicts.append(conflict)
         elif change.op == "add":
             adds.append(change)
-        elif not trusted and (conflict := expected.conflict(change, at[0])):
-            conflicts.append(conflict)
+        elif not trusted and (wrong := [each for place in at if (each := expected.conflict(change, place))]):
+            conflicts.append(wrong[0])
+        elif change.op == "edit":
+            edits.append((change, at[0]))
         else:
-            (edits if change.op == "edit" else deletes).append((change, at[0]))
+            deletes += [(change, place) for place in at]
     old = _taken(current, [at for _, at in edits])
     updates, touched, refused = _updated(old, [change for change, _ in edits], dialect)
     added = _added(adds, current)
@@ -73,8 +77,8 @@ def materialise(
         after=updates.select(list(dict.fromkeys((ID, *touched)))) if updates is not None else None,
         added=added,
     )
-    names = tuple(change.id for change, _ in deletes)
-    return MaterializedRows(updates, added, names, images, tuple(conflicts), touched)
+    names = tuple(dict.fromkeys(change.id for change, _ in deletes))
+    return MaterializedRows(updates, added, names, images, tuple(conflicts), touched, len(deletes))
 
 
 def _presence(change: Change, at: list[int]) -> Conflict | None:
@@ -82,7 +86,7 @@ def _presence(change: Change, at: list[int]) -> Conflict | None:
         return Conflict(change.id, "there again", "A memory with this id is there already.") if at else None
     if not at:
         return Conflict(change.id, "gone", "It is no longer there: another program has removed it.")
-    if len(at) > 1:
+    if len(at) > 1 and (change.op != "delete" or len(at) != change.rows):
         return Conflict(change.id, "duplicate id", f"{len(at)} rows share this id: a change would hit all.")
     return None
 

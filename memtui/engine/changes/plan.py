@@ -126,14 +126,19 @@ class ReadRows:
     version: int
     mark: Any
     conflicts: list[Conflict] = field(default_factory=list)
+    doubled: Mapping[str, int] = field(default_factory=dict)
+    """How many rows have an id that several have; `rows` has the first of them."""
 
     def whole(self, memory: str) -> pa.Table:
         """One row with all its columns."""
         return self.table.slice(self.at[memory], 1)
 
 
-def read(planner: Planner, ids: Iterable[str]) -> ReadRows:
-    """The rows with these ids at the version that the store is pinned to; missing and shared ids are conflicts."""
+def read(planner: Planner, ids: Iterable[str], *, doubled: bool = False) -> ReadRows:
+    """The rows with these ids at the version that the store is pinned to; missing and shared ids are conflicts.
+
+    `doubled`: ids that the table's own program gives to several rows are none.
+    """
     store = planner.store
     wanted = list(dict.fromkeys(ids))
     version = store.version
@@ -146,19 +151,22 @@ def read(planner: Planner, ids: Iterable[str]) -> ReadRows:
     there = places(table)
     at: dict[str, int] = {}
     barred = {each.id for each in closed}
+    shared: dict[str, int] = {}
     for each in wanted:
         here = there.get(each, [])
         if each in barred:
             continue
         if len(here) == 1:
             at[each] = here[0]
+        elif here and doubled and store.dialect.doubled_ids:
+            at[each], shared[each] = here[0], len(here)
         elif here:
             sentence = f"{len(here)} rows share this id: a change would hit all of them."
             closed.append(Conflict(each, "duplicate id", sentence))
         else:
             closed.append(Conflict(each, "gone", "There is no memory with this id."))
     rows = EditableRows(table.select(list(store.row_columns)), at, store, planner.now_ms)
-    return ReadRows(rows, table, at, version, mark, closed)
+    return ReadRows(rows, table, at, version, mark, closed, shared)
 
 
 def staged_memory(engine: Engine, memory: str) -> Memory:

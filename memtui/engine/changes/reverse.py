@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from memtui.engine.changes.bulk_shift import LARGE, plan_bulk
@@ -161,6 +161,11 @@ def _only(table: pa.Table | None, ids: Collection[str]) -> pa.Table | None:
     return table.take(at) if at else None
 
 
+def _shared(table: pa.Table) -> dict[str, list[int]]:
+    """Where the rows of each id stand that several have."""
+    return {each: at for each, at in places(table).items() if len(at) > 1}
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Shift:
     images: RowImages
@@ -180,17 +185,28 @@ class _Shift:
             old = _Values(before)
             new = _Values(after) if after is not None else None
             new_at = {} if after is None else {each: at[0] for each, at in places(after).items()}
+            shared = _shared(before)
             for at, each in enumerate(before.column(ID).to_pylist()):
                 here = there.get(each, [])
-                if len(here) > 1:
+                if each in shared:
+                    if at == shared[each][0]:
+                        wanted = self.side == "before"
+                        yield self._together(each, before, shared[each], now, here, wanted=wanted)
+                elif len(here) > 1:
                     yield Conflict(each, "duplicate id", f"{len(here)} rows share this id.")
                 elif each in edited and new is not None:
                     yield from self._edited(each, old, at, new, new_at[each], now, here)
                 else:
                     yield from self._whole(each, before, at, now, here, wanted=self.side == "before")
         if added is not None:
+            shared = _shared(added)
             for at, each in enumerate(added.column(ID).to_pylist()):
                 here = there.get(each, [])
+                if each in shared:
+                    if at == shared[each][0]:
+                        wanted = self.side == "after"
+                        yield self._together(each, added, shared[each], now, here, wanted=wanted)
+                    continue
                 yield from self._whole(each, added, at, now, here, wanted=self.side == "after")
 
     def _edited(
@@ -283,6 +299,20 @@ class _Shift:
                 yield Conflict(each, "changed", f"Its {names} was changed since.", tuple(wrong))
             else:
                 yield self._delete(each, now, here[0])
+
+    def _together(
+        self, each: str, table: pa.Table, at: list[int], now: _Values, here: list[int], *, wanted: bool
+    ) -> Change | Conflict:
+        """Rows that share their id, added or deleted as one: all of them come, or all of them go."""
+        if wanted and not here:
+            added = self._add(each, table, at[0])
+            if isinstance(added, Conflict):
+                return added
+            return replace(added, row=table.take(at), rows=len(at))
+        if not wanted and len(here) == len(at):
+            return replace(self._delete(each, now, here[0]), rows=len(at))
+        said = f"{counted(len(here), 'row has', 'rows have')} this id now, {len(at)} had it."
+        return Conflict(each, "there again" if wanted else "changed", said)
 
     def _differences(self, table: pa.Table, at: int, now: _Values, here: int) -> list[FieldConflict]:
         mine = self._values(table)

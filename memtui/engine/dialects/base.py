@@ -105,6 +105,10 @@ class Dialect:
     agent_words: bool = False
     """Whether its program searches words with LanceDB 0.26, which splits and scores them otherwise than ours."""
     can: Capabilities = Capabilities()
+    more: tuple[str, ...] = ()
+    """Its program's other columns, which a memory has in `Memory.extra` alone."""
+    doubled_ids: str = ""
+    """How the ids begin that its program itself gives to several rows; empty where each row has its own."""
 
     @property
     def light(self) -> tuple[str, ...]:

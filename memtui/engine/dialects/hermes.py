@@ -17,7 +17,13 @@ NAME = "hermes"
 
 KIND, USER, ABSTRACT, TAGS = "kind", "user_id", "abstract", "tags"
 
-HASH, TURNS_OF, SESSION, TURN, ROLE = "content_hash", "provenance_turn_ids", "session_id", "turn_index", "role"
+HASH, TURNS_OF, SESSION, TURN, ROLE = (
+    "content_hash",
+    "provenance_turn_ids",
+    "session_id",
+    "turn_index",
+    "role",
+)
 
 FACT, TURN_KIND = "fact", "turn"
 
@@ -29,6 +35,8 @@ COLUMNS = Columns(text="content", scope="agent_workspace", category="category", 
 REQUIRED = (*COLUMNS.known(), KIND, SESSION, USER, HASH)
 
 LABELS = (KIND, ROLE, USER, "source", "platform", "agent_identity")
+
+MORE = (ABSTRACT, TAGS, TURNS_OF, SESSION, TURN, "schema_version", HASH)
 
 CAN = Capabilities(
     writable=True,
@@ -64,10 +72,11 @@ class HermesDialect(Dialect):
         if not changed.keys() & {self.columns.text, self.columns.scope, KIND}:
             return {}
         now = {**row, **changed}
-        texts = (str(now.get(name) or "") for name in (KIND, self.columns.scope, self.columns.text))
+        texts = (str(now.get(name) or "") for name in (KIND, str(self.columns.scope), self.columns.text))
         return {HASH: text_hash(*texts)}
 
 
 def hermes(names: frozenset[str]) -> HermesDialect:
     """A table with these columns that the plugin made."""
-    return HermesDialect(NAME, "Hermes", COLUMNS, tuple(each for each in LABELS if each in names), can=CAN)
+    labels = tuple(each for each in LABELS if each in names)
+    return HermesDialect(NAME, "Hermes", COLUMNS, labels, can=CAN, more=MORE, doubled_ids=f"{TURN_KIND}_")

@@ -66,9 +66,11 @@ def read_config(home: Path) -> HermesConfig:
     given = _at(tree, "plugins", "lancedb")
     chosen = _at(tree, "memory", "provider")
     provider = chosen.strip() if isinstance(chosen, str) and chosen.strip() else None
-    if given and not isinstance(given, Mapping):
+    if not given:
+        return HermesConfig(str(path), provider=provider)
+    if not isinstance(given, Mapping):
         return HermesConfig(str(path), provider=provider, problem="plugins.lancedb is no block of settings")
-    return HermesConfig(str(path), over(DEFAULTS, given or {}), given or {}, provider)
+    return HermesConfig(str(path), over(DEFAULTS, given), given, provider)
 
 
 def _tree(text: str) -> Any:

@@ -13,7 +13,14 @@ from memtui.engine.discovery.hermes_config import FILE, PROVIDER, HermesConfig, 
 from memtui.engine.discovery.json5_file import UnreadableFileError, read_text
 from memtui.engine.discovery.places import PlaceFinder, user_path
 from memtui.engine.discovery.types import HERMES, ConfigFinding, FoundStore, Lock, WriteGuard
-from memtui.engine.discovery.variables import EnvironmentLayers, KeyRef, SecretText, key_refs, masked, read_dotenv
+from memtui.engine.discovery.variables import (
+    EnvironmentLayers,
+    KeyRef,
+    SecretText,
+    key_refs,
+    masked,
+    read_dotenv,
+)
 from memtui.engine.providers.embedding_services import EmbeddingSettings
 from memtui.engine.store.locate import TABLE
 from memtui.engine.store.manifests import sketch_table
@@ -38,7 +45,9 @@ def hermes_stores(
         look.config(home / FILE)
         config = read_config(home)
         if config.problem:
-            message = f"{config.path} cannot be read ({config.problem}): the plugin goes on with its defaults."
+            message = (
+                f"{config.path} cannot be read ({config.problem}): the plugin goes on with its defaults."
+            )
             fix = "Correct the file; hermes config edit opens it."
             findings.append(ConfigFinding("config-unreadable", "warning", message, fix, path=config.path))
         found[os.path.realpath(folder)] = _store(folder, name, why, in_use, config, environ)

@@ -86,8 +86,8 @@ def discover(environ: Mapping[str, str], *, cwd: Path) -> Discovery:
                 stores[os.path.realpath(place)] = _left_over(place, plugin, configs, unreadable)
     for each in crewai_stores(environ, cwd, look):
         stores.setdefault(os.path.realpath(each.path), each)
-    of_hermes, problems = hermes_stores(environ, cwd, look)
-    findings += problems
+    of_hermes, told = hermes_stores(environ, cwd, look)
+    findings += told
     for each in of_hermes:
         stores.setdefault(os.path.realpath(each.path), each)
     return Discovery(

@@ -84,7 +84,7 @@ def _scope(trace: Trace, row: CandidateRow) -> GateResult:
 
 
 def _own_guards(trace: Trace, row: CandidateRow) -> Iterator[GateResult]:
-    """What the recipe asks of every memory, whatever the question: in force, not expired, not archived, its own rules."""
+    """What the recipe asks of every memory: its program's own rules, in force, not expired, not archived."""
     for rule in recipe_named(trace.recipe).row_rules(trace, row):
         yield GateResult(rule.gate, rule.passed, rule.value, rule.wanted, rule.words)
     for gate in recipe_named(trace.recipe).guards:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from memtui.engine.core.errors import UsageError
@@ -49,6 +49,9 @@ class RecallRequest:
     """Recall on this older version of the table, read only; None is the version that is open."""
     before_prompt: bool = False
     """Whether nobody asked: a message is about to be answered, and the recipe's gate decides if it is looked up."""
+    whole_config: bool = False
+    """Whether `config` was given as a file: a program that reads its settings from one takes its own defaults, and not
+    the store's settings, for what it leaves out."""
     own_words: bool = False
     """Whether keyword scores count only the rows that are searched: for whoever may not read the others."""
 
@@ -127,7 +130,8 @@ def request_from(line: str, otherwise: Mapping[str, Any] | None = None) -> Recal
     for key in ("query", "recipe", "agent"):
         if value.get(key) is None and not (otherwise and key in otherwise and key not in value):
             value[key] = ""
-    return RecallRequest(**{**(otherwise or {}), **value})
+    asked = RecallRequest(**{**(otherwise or {}), **value})
+    return replace(asked, whole_config=asked.config is not None)
 
 
 def _is_text(value: Any) -> bool:

@@ -92,6 +92,28 @@ def differing(left: pa.Table, right: pa.Table, columns: Sequence[str]) -> list[s
     return [value for value in dict.fromkeys((*ids, *there)) if value in unequal]
 
 
+def differing_rows(left: pa.Table, right: pa.Table, columns: Sequence[str]) -> list[str]:
+    """`differing` where several rows of `left` may share an id: as many of `right` must be equal, in any order."""
+    import pyarrow as pa
+
+    mine, theirs = places(left), places(right)
+    bad = [each for each, at in theirs.items() if len(at) != len(mine.get(each, ())) and len(at) > 1]
+    shared = {each for each, at in mine.items() if len(at) > 1}
+    if bad or not shared:
+        return bad or differing(left, right, columns)
+
+    def of(table: pa.Table, at: Sequence[int]) -> list[str]:
+        parts = [comparable(table.take(at).column(name).combine_chunks()) for name in columns]
+        return sorted(map(repr, zip(*parts, strict=True)))
+
+    bad = [each for each in shared if each not in theirs or of(left, mine[each]) != of(right, theirs[each])]
+    alone = [
+        table.take(pa.array([n for each, at in found.items() if each not in shared for n in at], pa.int64()))
+        for table, found in ((left, mine), (right, theirs))
+    ]
+    return bad or differing(alone[0], alone[1], columns)
+
+
 def comparable(column: Any) -> list[Any]:
     """The values of a column for `same`: vectors as their bytes."""
     import numpy as np

@@ -34,6 +34,11 @@ def _double_ids(patient: Patient) -> Seen | None:
     rows = np.flatnonzero(patient.catalog.ids.duplicated())
     if not rows.size:
         return None
+    if own := patient.store.dialect.doubled_ids:  # what its program itself gives several times is no fault
+        texts = patient.catalog.ids.texts(rows)
+        rows = rows[np.array([not (text or "").startswith(own) for text in texts], np.bool_)]
+    if not rows.size:
+        return None
     ids = patient.ids_at(rows)
     return Seen(f"{memories(rows.size)} share {counted(len(ids), 'id', 'ids')}", rows.size, ids=ids)
 

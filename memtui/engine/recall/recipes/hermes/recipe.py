@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -101,7 +102,9 @@ class HermesRun:
         self.query = request.query.strip()
         if not self.query and not request.lanes:
             raise UsageError("The question is empty.", fix="Type what the agent would ask.")
-        self.retrieval, self.recall, self.findings = resolve_hermes(request.config, stored_block(context))
+        self.retrieval, self.recall, self.findings = resolve_hermes(
+            request.config, stored_block(request, context)
+        )
         self.own = is_own(context) and not request.own_words
         self.now_ms = context.now_ms if request.now_ms is None else request.now_ms
         self.prefetch = self.recall.via == PREFETCH
@@ -236,8 +239,7 @@ class HermesRun:
             ("bm25_ranked", "words", pool.bm25, "vector"),
         ):
             if mode != left_out:
-                listed = _listed(hits, pool, way)
-                flow = self._add(name, title, "search", blank(pool), lambda listed=listed: listed)
+                flow = self._add(name, title, "search", blank(pool), partial(_listed, hits, pool, way))
         if mode == "hybrid":
             before = Ranking(np.arange(pool.n, dtype=np.int64), np.full(pool.n, np.nan))
             flow = self._add("fused", self._fusion(), "score", before, lambda: self._fused(before, pool))
@@ -311,7 +313,8 @@ class HermesRun:
         if self.fuses != LINEAR:
             score = [fusion.reciprocal(a, b) for a, b in zip(*map(np.ndarray.tolist, ranks), strict=True)]
             inputs["rank_offset"] = fusion.RANK_OFFSET
-            rule, params = "reciprocal_ranks", {"rank_offset": fusion.RANK_OFFSET}
+            rule = "reciprocal_ranks"
+            params: dict[str, float] = {"rank_offset": fusion.RANK_OFFSET}
         else:
             weight = self.retrieval.reranker.weight
             lists = tuple(
@@ -379,9 +382,9 @@ def is_own(context: RecallContext) -> bool:
     return context.store.dialect.can.visibility == "users"
 
 
-def stored_block(context: RecallContext) -> Mapping[str, Any] | None:
-    """The `retrieval` block of the store's own configuration; None elsewhere."""
-    block = context.auto_recall.get(RETRIEVAL) if is_own(context) else None
+def stored_block(request: RecallRequest, context: RecallContext) -> Mapping[str, Any] | None:
+    """The `retrieval` block of the store's own configuration; None elsewhere, and where a file was given instead."""
+    block = context.auto_recall.get(RETRIEVAL) if is_own(context) and not request.whole_config else None
     return block if isinstance(block, Mapping) else None
 
 
@@ -403,7 +406,7 @@ def run(
 
 
 def _resolve(request: RecallRequest, context: RecallContext) -> Resolved:
-    retrieval, recall, findings = resolve_hermes(request.config, stored_block(context))
+    retrieval, recall, findings = resolve_hermes(request.config, stored_block(request, context))
     return {RETRIEVAL: retrieval.as_block(), RECALL: recall.as_block()}, findings
 
 
@@ -462,7 +465,8 @@ def _expected(candidate: Candidate, step: Step) -> float:
 def _weighed(i: Mapping[str, Any]) -> float:
     def share(name: str) -> np.float32 | None:
         value, low, high = (
-            None if i.get(each) is None else np.float32(i[each]) for each in (name, f"{name}_low", f"{name}_high")
+            None if i.get(each) is None else np.float32(i[each])
+            for each in (name, f"{name}_low", f"{name}_high")
         )
         if value is None or low is None or high is None:
             return None
@@ -509,9 +513,7 @@ KNOBS = (
         choices=(RRF, LINEAR, CROSS),
     ),
     Knob(f"{RETRIEVAL}.reranker.weight", "number", "of the list by meaning, linear alone", 0.0, 1.0, 0.01),
-    Knob(
-        f"{RETRIEVAL}.reranker.rerank_top_n", "whole", "rows in each list, cross-encoder alone", 1, 200, 1
-    ),
+    Knob(f"{RETRIEVAL}.reranker.rerank_top_n", "whole", "rows in each list, cross-encoder alone", 1, 200, 1),
 )
 
 

@@ -82,13 +82,9 @@ def by_words(outside: IoCache, text: str, where: str | None, limit: int) -> list
     """
 
     def ask() -> pa.Table:
-        return outside.pin.fts_search(
-            text, k=limit, where=where, columns=_columns(outside), with_row_id=True
-        )
+        return outside.pin.fts_search(text, k=limit, where=where, columns=_columns(outside), with_row_id=True)
 
-    table = outside.asked(
-        ("tier words", text, where, limit), "the table has to be searched by words", ask
-    )
+    table = outside.asked(("tier words", text, where, limit), "the table has to be searched by words", ask)
     if outside.pin.counted is not None:
         outside.count_others()
     return _read(outside, table, "_score")
@@ -101,11 +97,7 @@ def recorded(outside: IoCache, items: Sequence[Sequence[Any]]) -> list[Found]:
         ("rows of hermes", wanted), "rows have to be read", lambda: outside.pin.rows_by_id(wanted, columns)
     )
     rows = {each.stored.row.id: each for each in _read(outside, table, "")}
-    return [
-        replace(rows[str(each)], number=float(number))
-        for each, number, *_ in items
-        if str(each) in rows
-    ]
+    return [replace(rows[str(each)], number=float(number)) for each, number, *_ in items if str(each) in rows]
 
 
 def where_of(outside: IoCache, rows: RowFilter, scopes: Sequence[str] | None, *, own: bool) -> str | None:
