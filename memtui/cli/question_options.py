@@ -23,7 +23,8 @@ def add_question_options(parser: argparse.ArgumentParser) -> None:
         "--recipe",
         metavar="NAME",
         default="",
-        help="memtui, pro/agent, pro/tool, pro/cli, pro/article, memory-lancedb, mem-engine, memory-core, crewai, hermes",
+        help="memtui, pro/agent, pro/tool, pro/cli, pro/article, memory-lancedb, mem-engine, memory-core, crewai, "
+        "hermes",
     )
     parser.add_argument(
         "--config", metavar="FILE", help="JSON or JSON5 with the plugin's retrieval and decay blocks"

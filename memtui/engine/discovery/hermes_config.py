@@ -63,7 +63,7 @@ def read_config(home: Path) -> HermesConfig:
         tree = _tree(read_text(path).removeprefix("\ufeff"))
     except (UnreadableFileError, ValueError) as error:
         return HermesConfig(str(path), problem=str(error))
-    given = _at(tree, "plugins", "lancedb")
+    given: Any = _at(tree, "plugins", "lancedb")
     chosen = _at(tree, "memory", "provider")
     provider = chosen.strip() if isinstance(chosen, str) and chosen.strip() else None
     if not given:
@@ -86,6 +86,7 @@ def _tree(text: str) -> Any:
 
 
 def _at(tree: Any, *names: str) -> Any:
+    """The value below these names; None where there is none."""
     for name in names:
         tree = tree.get(name) if isinstance(tree, Mapping) else None
     return tree
