@@ -526,7 +526,9 @@ def _warnings(
 ) -> list[str]:
     notes = _spared(spared)
     notes += [
-        f"{each.rows} rows share the id {each.id}: all of them go." for each in changes if each.rows > 1
+        f"{counted(each.rows, 'row shares', 'rows share')} the id {each.id}: all of them go."
+        for each in changes
+        if each.rows > 1
     ]
     if any(each.id.startswith(DERIVED) for each in changes):
         notes.append("Memories that the agent makes from files come back when it reads those files again.")

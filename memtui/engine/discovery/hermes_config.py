@@ -70,7 +70,8 @@ def read_config(home: Path) -> HermesConfig:
         return HermesConfig(str(path), provider=provider)
     if not isinstance(given, Mapping):
         return HermesConfig(str(path), provider=provider, problem="plugins.lancedb is no block of settings")
-    return HermesConfig(str(path), over(DEFAULTS, given), given, provider)
+    block: Mapping[str, Any] = given
+    return HermesConfig(str(path), over(DEFAULTS, block), block, provider)
 
 
 def _tree(text: str) -> Any:
@@ -97,6 +98,7 @@ def over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
     out = dict(below)
     for key, value in above.items():
         known = out.get(key)
-        both = isinstance(value, Mapping) and isinstance(known, Mapping)
-        out[str(key)] = over(known, value) if both else value
+        if isinstance(value, Mapping) and isinstance(known, Mapping):
+            value = over(known, value)
+        out[str(key)] = value
     return out

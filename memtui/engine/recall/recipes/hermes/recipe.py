@@ -17,13 +17,11 @@ from memtui.engine.recall.candidates import CandidatePool, Floats, Hit
 from memtui.engine.recall.context import RecallContext
 from memtui.engine.recall.far_rows import whole_rows
 from memtui.engine.recall.io_cache import IoCache, check_dims, question_vector
-from memtui.engine.recall.knob import LIMIT, Knob
 from memtui.engine.recall.lanes import blank, ranked
 from memtui.engine.recall.proof_account import with_account
 from memtui.engine.recall.proof_rules import StepsProof
 from memtui.engine.recall.recipes.base import Recipe, Resolved
 from memtui.engine.recall.recipes.hermes import fusion, row_rules
-from memtui.engine.recall.recipes.hermes.prompt_lines import MOST_ITEMS, block_of, line_of
 from memtui.engine.recall.recipes.hermes.searches import (
     Found,
     HermesRow,
@@ -34,12 +32,13 @@ from memtui.engine.recall.recipes.hermes.searches import (
     where_of,
 )
 from memtui.engine.recall.recipes.hermes.settings import (
-    KINDS,
-    MODES,
-    MOST,
+    CROSS,
+    KNOBS,
+    LINEAR,
     PREFETCH,
     RECALL,
     RETRIEVAL,
+    RRF,
     TOOL,
     kind_of,
     limit_of,
@@ -67,10 +66,11 @@ if TYPE_CHECKING:
 
 DEFAULT_LIMIT = 10
 
+MOST_ITEMS = 5
+"""Memories in a block before a prompt."""
+
 TURNS = 3
 """So many turns stand in for facts before a prompt where no fact comes."""
-
-RRF, LINEAR, CROSS = "rrf", "linear", "cross-encoder"
 
 NO_MODEL = (
     "The plugin lets a model order these where torch is there: that is not done here; this is the order that it "
@@ -431,6 +431,26 @@ def _asker(request: RecallRequest, context: RecallContext) -> tuple[RecallReques
     return request, uncounted(asker, agent, NO_AGENTS) if agent else asker
 
 
+# ------------------------------------------------------------------ the block before a prompt
+
+HEADING = "## LanceDB Memory"
+
+MOST_CHARS, ELLIPSIS = 500, "..."
+
+
+def line_of(stored: HermesRow, *, whole: bool = False) -> str:
+    """The line of one memory: its category or kind, its id, its abstract or text; `whole` without the cut."""
+    text = " ".join((stored.abstract or stored.row.text).split())
+    if len(text) > MOST_CHARS and not whole:
+        text = text[: MOST_CHARS - len(ELLIPSIS)] + ELLIPSIS
+    return f"- ({stored.row.category or stored.kind or 'memory'}, id={stored.row.id}) {text}"
+
+
+def block_of(lines: Sequence[str]) -> str:
+    """The block as the plugin hands it to its host, which wraps it; empty for no memory."""
+    return "\n".join([HEADING, *lines]) if lines else ""
+
+
 # ------------------------------------------------------------------ the proof: the formulas a second time
 
 MOST_FAILURES = 20
@@ -497,24 +517,6 @@ def _not_as_set(trace: Trace) -> list[str]:
         for name, value in known.items()
         if step.inputs.get(name) != value
     ]
-
-
-# ------------------------------------------------------------------ what can be turned
-
-KNOBS = (
-    replace(LIMIT, high=MOST),
-    Knob(f"{RECALL}.via", "choice", "the tool, or the block before a prompt", choices=(TOOL, PREFETCH)),
-    Knob(f"{RETRIEVAL}.mode", "choice", "by meaning, by words, or both", choices=MODES),
-    Knob(f"{RECALL}.kind", "choice", "facts, turns of talk, or both", choices=KINDS),
-    Knob(
-        f"{RETRIEVAL}.reranker.type",
-        "choice",
-        "how both lists become one",
-        choices=(RRF, LINEAR, CROSS),
-    ),
-    Knob(f"{RETRIEVAL}.reranker.weight", "number", "of the list by meaning, linear alone", 0.0, 1.0, 0.01),
-    Knob(f"{RETRIEVAL}.reranker.rerank_top_n", "whole", "rows in each list, cross-encoder alone", 1, 200, 1),
-)
 
 
 def _idle(trace: Trace, path: str) -> str:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field
 
 from memtui.engine.core.errors import ConfigError
+from memtui.engine.recall.knob import LIMIT, Knob
 from memtui.engine.recall.recipes.pro.settings import SettingsBlock, resolve_block
 
 RETRIEVAL, RECALL = "retrieval", "recall"
@@ -15,6 +17,8 @@ RETRIEVAL, RECALL = "retrieval", "recall"
 MODES, KINDS = ("vector", "fts", "hybrid"), ("fact", "turn", "any")
 
 TOOL, PREFETCH = "tool", "prefetch"
+
+RRF, LINEAR, CROSS = "rrf", "linear", "cross-encoder"
 
 LEAST, MOST = 1, 50
 """The plugin cuts every limit to these."""
@@ -58,7 +62,7 @@ class Reranker(_Block):
     rerank_top_n: Annotated[int, BeforeValidator(_whole)] = 50
 
 
-class RetrievalSettings(_Block):
+class HermesRetrieval(_Block):
     """The plugin's `retrieval` block with its defaults; `search_kinds` is read nowhere."""
 
     mode: str | None = "vector"
@@ -67,7 +71,7 @@ class RetrievalSettings(_Block):
     reranker: Annotated[Reranker, BeforeValidator(lambda given: {} if given is None else given)] = Reranker()
 
 
-class RecallSettings(_Block):
+class HermesRecall(_Block):
     """How one recall is asked: by the tool, or for the block before a prompt; None is the plugin's own."""
 
     via: Literal["tool", "prefetch"] = "tool"
@@ -95,7 +99,7 @@ def limit_of(asked: int | None, configured: int | None) -> int:
 
 def resolve_hermes(
     config: Mapping[str, Any] | None, stored: Mapping[str, Any] | None
-) -> tuple[RetrievalSettings, RecallSettings, tuple[str, ...]]:
+) -> tuple[HermesRetrieval, HermesRecall, tuple[str, ...]]:
     """The settings of `config` ({"retrieval": {...}, "recall": {...}}) over `stored`, and findings.
 
     `stored`: the `retrieval` block of the store's own configuration. Raises ConfigError with the path of the first
@@ -108,11 +112,29 @@ def resolve_hermes(
             f"{unknown[0]} is not a known block.", path=unknown[0], fix=f"Use {RETRIEVAL} and {RECALL}."
         )
     base = stored if isinstance(stored, Mapping) else {}
-    retrieval = resolve_block(RETRIEVAL, RetrievalSettings, config.get(RETRIEVAL) or {}, base)
-    recall = resolve_block(RECALL, RecallSettings, config.get(RECALL) or {}, None)
+    retrieval = resolve_block(RETRIEVAL, HermesRetrieval, config.get(RETRIEVAL) or {}, base)
+    recall = resolve_block(RECALL, HermesRecall, config.get(RECALL) or {}, None)
     why = f"those are another program's settings, this recipe reads {RETRIEVAL} and {RECALL}."
     return (
         retrieval,
         recall,
         tuple(f"{key} has no effect: {why}" for key in ("decay", "memory") if config.get(key)),
     )
+
+
+# What can be turned of it.
+
+KNOBS = (
+    replace(LIMIT, high=MOST),
+    Knob(f"{RECALL}.via", "choice", "the tool, or the block before a prompt", choices=(TOOL, PREFETCH)),
+    Knob(f"{RETRIEVAL}.mode", "choice", "by meaning, by words, or both", choices=MODES),
+    Knob(f"{RECALL}.kind", "choice", "facts, turns of talk, or both", choices=KINDS),
+    Knob(
+        f"{RETRIEVAL}.reranker.type",
+        "choice",
+        "how both lists become one",
+        choices=(RRF, LINEAR, CROSS),
+    ),
+    Knob(f"{RETRIEVAL}.reranker.weight", "number", "of the list by meaning, linear alone", 0.0, 1.0, 0.01),
+    Knob(f"{RETRIEVAL}.reranker.rerank_top_n", "whole", "rows in each list, cross-encoder alone", 1, 200, 1),
+)
