@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from memtui.engine import transfer
+from memtui.engine.core.progress import Cancelled, CancelToken
 from memtui.engine.core.text import word_diff
 from memtui.engine.transfer.importing.request import ImportRequest
-from memtui.engine.transfer.sources.paths import completions, given_paths, looks_like_paths
+from memtui.engine.transfer.sources.paths import completions, given_paths, is_large, looks_like_paths
 from tests.engine.transfer_stores import opened, own_store
 
 
@@ -95,3 +96,14 @@ def test_a_first_look_reads_memories_and_what_is_lost(tmp_path: Path) -> None:
     seen = transfer.preview_import(engine, ImportRequest((notes,)))
     assert seen.glimpse is not None
     assert [each.text for each in seen.glimpse.records] == ["Ana paints boats in winter."]
+
+
+def test_counting_a_large_folder_ends_when_it_is_told_to(tmp_path: Path) -> None:
+    for number in range(20):
+        (tmp_path / f"{number}.md").touch()
+    token = CancelToken()
+    assert not is_large(tmp_path, token)
+    assert is_large(tmp_path, token, most=19)
+    token.cancel()
+    with pytest.raises(Cancelled):
+        is_large(tmp_path, token)

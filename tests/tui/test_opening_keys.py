@@ -81,6 +81,21 @@ async def test_keys_that_wait_for_the_store_are_told_and_kept_in_order(opening: 
         assert "keys waiting" not in screen_text(app), "the line goes with what it tells of"
 
 
+async def test_a_filter_typed_on_home_waits_for_the_store(opening: Opening) -> None:
+    """The key bar of Home names the filter from the start: none of its letters is a key of Home."""
+    app = opening.app
+    opening.kept.put({SEEN: True})
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: app.begun)
+        typed(app, "slash", *"bastion")
+        await until(pilot, lambda: "keys waiting" in screen_text(app))
+        opening.go.set()
+        await until(pilot, lambda: app.session.phase == "ready" and not app.typed_ahead)
+        await settle(pilot)
+        assert app.current_mode == "browse"
+        assert app.focused.value == "bastion"  # type: ignore[union-attr]
+
+
 _PRESSED = (
     "ctrl+p", "escape", "question_mark", "f1", "f10", "tab", "enter", "slash", "colon", "semicolon", "u", "U", "r", "z",
     "right_square_bracket", "f2", "o", "down", "g", "G", "space", *"1234567890", *"aeDiCWwpxv",

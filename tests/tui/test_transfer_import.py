@@ -11,6 +11,7 @@ from textual import events
 from textual.widgets import TextArea
 
 from memtui.engine import changes
+from memtui.engine.transfer.sources.paths import MOST_LOOKED_AT
 from memtui.tui.dialogs.change_preview import ChangePreview
 from memtui.tui.dialogs.text_prompt import Paste
 from memtui.tui.screens.transfer.import_calls import make_plan, show
@@ -308,6 +309,24 @@ async def test_a_folder_is_taken_when_it_is_a_source_and_bare_texts_need_no_mapp
             "Ash lives in Uferweg.",
             "The kiln is hot.",
         ]
+
+
+async def test_a_path_leads_through_a_large_folder_without_reading_it(store):
+    """Whoever types /home/me/notes.md means neither the disk nor the folder of everybody."""
+    large = store.parent / "large"
+    for inside in (large, large / "below"):
+        inside.mkdir()
+        markdown(inside)
+    for number in range(MOST_LOOKED_AT):
+        (large / "below" / f"{number}.txt").touch()
+    file = next(each for each in large.iterdir() if each.suffix == ".md")
+    async with transferring(store, task="import") as (_app, pilot, screen):
+        screen.put_line("large")
+        await settle(pilot)
+        assert screen.run.state.found is None
+        screen.put_line(f"large/{file.name}")
+        await settle(pilot)
+        assert screen.run.state.found.sources
 
 
 async def test_a_pasted_list_is_imported(store):

@@ -82,6 +82,7 @@ if TYPE_CHECKING:
         common_start,
         completions,
         given_paths,
+        is_large,
         looks_like_paths,
     )
     from memtui.engine.transfer.sources.preview import SourcePreview
@@ -149,6 +150,7 @@ __all__ = [
     "first_files",
     "forget_answers",
     "given_paths",
+    "is_large",
     "keep_pasted",
     "last_switch",
     "left_out",
@@ -274,6 +276,7 @@ __getattr__ = lazy_names(
         "given_paths": "memtui.engine.transfer.sources.paths",
         "last_switch": "memtui.engine.transfer.reembed.switch",
         "left_out": "memtui.engine.transfer.exporting.rows",
+        "is_large": "memtui.engine.transfer.sources.paths",
         "looks_like_paths": "memtui.engine.transfer.sources.paths",
         "note_of": "memtui.engine.transfer.reembed.switch",
         "parse_fields": "memtui.engine.transfer.exporting.rows",

@@ -13,7 +13,7 @@ from textual.dom import DOMNode
 
 from memtui.engine import one_line
 from memtui.patches.textual_painting import QuickApp
-from memtui.tui.actions.action import Action, cap
+from memtui.tui.actions.action import FIND, Action, cap
 from memtui.tui.actions.conflicts import place
 from memtui.tui.actions.keymap import Keymap
 from memtui.tui.base_screen import BaseScreen
@@ -284,7 +284,7 @@ class KeymapApp(QuickApp):
         if typing and getattr(active, "node", taker) is taker:
             return False  # a key of the line of text itself
         opening = host(self).session.phase in _OPENING
-        if opening and (key is None or writes or key.context not in _ANYWAY):
+        if opening and (key is None or writes or key.context not in _ANYWAY or key.group == FIND):
             return True
         return screen.holds(key, active is None or active.enabled)
 

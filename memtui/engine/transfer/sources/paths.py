@@ -8,10 +8,17 @@ import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
+
+if TYPE_CHECKING:
+    from memtui.engine.core.progress import CancelToken
 
 MOST = 400
 """Entries of a folder that are offered; typing one more letter is quicker than scrolling further."""
+
+MOST_LOOKED_AT = 5_000
+"""Entries of a folder that is looked at while its path is still being typed."""
 
 _KINDS = {
     ".json": "JSON", ".jsonl": "JSON lines", ".ndjson": "JSON lines", ".csv": "table", ".tsv": "table",
@@ -76,6 +83,21 @@ def completions(text: str, cwd: Path) -> tuple[GivenPath, ...]:
     lead = f"{head}/" if "/" in text else ""
     places = (_place(each, lead) for each in found)
     return tuple(sorted(places, key=lambda each: (not each.folder, not each.kind, each.name.lower())))[:MOST]
+
+
+def is_large(folder: Path, cancel: CancelToken, *, most: int = MOST_LOOKED_AT) -> bool:
+    """Whether a folder holds more than `most` files and folders, at any depth; links are not followed.
+
+    A path that is typed leads through folders that nobody means, such as the root of the disk: this says it without
+    reading them through. Raises Cancelled when `cancel` is set.
+    """
+    count = 0
+    for _, folders, names in os.walk(folder):
+        cancel.check()
+        count += len(folders) + len(names)
+        if count > most:
+            return True
+    return False
 
 
 def common_start(places: Iterable[GivenPath]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from memtui.engine import MemtuiError, UsageError, one_line, transfer
+from memtui.engine import CancelToken, MemtuiError, UsageError, one_line, transfer
 from memtui.tui.dialogs.choose_one import Option
 from memtui.tui.dialogs.text_prompt import Paste
 from memtui.tui.layouts import Shape
@@ -75,19 +75,19 @@ def look(run: Run, text: str, shown_for: str | None = None) -> None:
 
     run.work(
         "look",
-        lambda _, stop: _look(run, text, shown_for),
+        lambda _, stop: _look(run, text, stop, shown_for),
         seen,
         failed=lambda error: say_error(run, error),
         paced=False,
     )
 
 
-def _look(run: Run, text: str, shown_for: str | None = None) -> DetectedSources | None:
-    """What lies at the path, in a thread."""
-    from memtui.engine.transfer import given_paths
+def _look(run: Run, text: str, stop: CancelToken, shown_for: str | None = None) -> DetectedSources | None:
+    """What lies at the path, in a thread; of a large folder nothing is told: a path leads through such."""
+    from memtui.engine.transfer import given_paths, is_large
 
     paths = given_paths(text, Path.cwd())
-    if not paths or not paths[0].exists():
+    if not paths or not paths[0].exists() or (paths[0].is_dir() and is_large(paths[0], stop)):
         return None
     typed = text if shown_for is None else shown_for
     try:
@@ -111,7 +111,7 @@ def took(run: Run, text: str) -> None:
     elif paths[0].is_dir() and not text.rstrip().endswith("/"):
         run.work(
             "take",
-            lambda _, stop: _look(run, text),
+            lambda _, stop: _look(run, text, stop),
             lambda found: took_folder(run, text, paths, found),
             failed=lambda error: say_error(run, error),
             paced=False,
