@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from memtui.engine.alive.core_rules import default_notes, dreaming_causes, index_causes
+from memtui.engine.alive.hermes_check import HOST as HERMES_HOST
+from memtui.engine.alive.hermes_check import judge_hermes
 from memtui.engine.alive.home import CORE, Home, LanceTable, homes_here
 from memtui.engine.alive.index_facts import CoreIndex, CoreState, read_core_state, read_index
 from memtui.engine.alive.model import PARTS, AgentMemory, Aliveness, Cause, Note, State, parts_of
@@ -15,6 +17,8 @@ from memtui.engine.alive.plugin_rules import ALL, PACKAGES, agent_causes, owner_
 from memtui.engine.alive.store_rules import owner_cause, store_causes
 from memtui.engine.core.text import counted, one_line
 from memtui.engine.discovery.agents import AgentPlace, configured_ids, normalized_agent_id
+from memtui.engine.discovery.hermes_stores import hermes_stores
+from memtui.engine.discovery.places import PlaceFinder
 from memtui.engine.discovery.plugins import PluginStore
 from memtui.engine.discovery.types import OWNERS
 
@@ -28,7 +32,7 @@ _NOT_ASKED = "No turn on disk shows that the embedding service answers: memtui a
 
 
 def check_alive(environ: Mapping[str, str], cwd: Path, *, now_ms: int) -> Aliveness:
-    """Judge the memory of every agent of this environment's configuration, and of the owners of rows.
+    """Judge the memory of every agent of this environment's configuration, of the owners of rows, and of Hermes' homes.
 
     Reads files and databases without a byte changed and without any service. LanceDB is imported only to count the
     owners of rows. What cannot be read becomes a remark.
@@ -39,12 +43,14 @@ def check_alive(environ: Mapping[str, str], cwd: Path, *, now_ms: int) -> Aliven
     for home in homes:
         agents += _judge(home)
         remarks += _remarks(home)
+    judged, unread = judge_hermes(hermes_stores(environ, cwd, PlaceFinder())[0])
+    remarks += unread
     first = homes[0] if homes else None
     return Aliveness(
-        HOST,
+        HERMES_HOST if judged and not agents else HOST,
         "" if first is None else first.host.version,
         first is not None and first.host_known,
-        tuple(agents),
+        (*agents, *judged),
         tuple(dict.fromkeys(remarks)),
         {} if first is None else {"config": first.file, "state": str(first.state)},
     )

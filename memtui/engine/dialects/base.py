@@ -111,6 +111,11 @@ class Dialect:
     """How the ids begin that its program itself gives to several rows; empty where each row has its own."""
 
     @property
+    def known_columns(self) -> tuple[str, ...]:
+        """Every column that its program makes."""
+        return (*self.columns.known(), *self.labels, *self.more)
+
+    @property
     def light(self) -> tuple[str, ...]:
         """The columns that the catalog is built from: no text, vector or metadata."""
         each = self.columns

@@ -100,7 +100,7 @@ class HealthFinding:
 
     @property
     def kind(self) -> str:
-        """D1 to D55."""
+        """D1 to D59."""
         return self.check.kind
 
     @property

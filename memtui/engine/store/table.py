@@ -389,7 +389,7 @@ class Store:
         return generic(schema, self._columns) if self._columns else detect(schema, self.where)
 
     def _unknown_columns(self) -> tuple[str, ...]:
-        known = {*self.dialect.columns.known(), *self.dialect.labels, *self.dialect.more}
+        known = set(self.dialect.known_columns)
         unknown = [column for column in self.columns if column not in known]
         if not unknown or self._columns:
             return ()
