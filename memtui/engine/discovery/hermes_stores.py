@@ -130,7 +130,6 @@ def _store(
         why=why + other,
         lock=Lock("none"),
         gate=_GATE,
-        config=config.path,
         settings=masked(config.settings),
         model=None if embedding is None else embedding.model,
         config_dims=None if embedding is None else embedding.expected_dimensions,
