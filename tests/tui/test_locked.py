@@ -32,6 +32,7 @@ BROWSE = {
     "browse.add": "2 i text:kettle ctrl+s",
     "browse.edit": "2 e text:now ctrl+s",
     "browse.forget": "2 D a",
+    "browse.merge": "2 space space M",
     "browse.undo": "2 u",
     "app.take-back": "1 ctrl+z",
     "app.make-again": "1 U",

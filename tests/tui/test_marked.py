@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from memtui.tui.actions.data import from_source
+from memtui.tui.dialogs.change_preview import ChangePreview
+from memtui.tui.screens.browse.neighbours import NeighboursDialog
 from memtui.tui.widgets.screen_bars import KeyBar
 from tests.tui.driving import lines, press, settle
 from tests.tui.test_locked import locked, play
@@ -76,3 +78,22 @@ async def test_marked_rows_turn_the_key_bar_to_what_is_done_with_all(
             while len(app.screen_stack) > 1:
                 app.screen.dismiss(None)
                 await settle(pilot)
+
+
+async def test_marked_memories_become_one_by_one_key(demo_store: Path, tmp_path: Path) -> None:
+    async with locked(demo_store, tmp_path, (120, 36)) as (app, pilot):
+        await play(pilot, "2 space j space")
+        marked = set(app.screen.listing.marks.ids)
+        assert len(marked) == 2
+        await play(pilot, "M")
+        await settle(pilot)
+        assert isinstance(app.screen, ChangePreview)
+        assert app.screen.plan.action == "merge"
+        assert marked <= set(app.screen.plan.ids)
+
+
+async def test_without_marks_the_nearest_are_offered_to_merge_with(demo_store: Path, tmp_path: Path) -> None:
+    async with locked(demo_store, tmp_path, (80, 24)) as (app, pilot):
+        await play(pilot, "2 M")
+        await settle(pilot)
+        assert isinstance(app.screen, NeighboursDialog)

@@ -14,7 +14,7 @@ from memtui.engine import counted, duration, mask, one_line
 from memtui.engine.clients import UNANSWERED
 from memtui.engine.hosts import HOSTS, TOKEN, host_config, host_config_http
 from memtui.tui.paint.bars import spark
-from memtui.tui.paint.cells import crop, fit, right, tilde
+from memtui.tui.paint.cells import crop, fit, folded, right, tilde
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import ago, full, score, size
 from memtui.tui.screens.agents.state import (
@@ -285,22 +285,19 @@ def rights(state: AgentsState, width: int, look: Look) -> list[Row]:
     for each in state.clients:
         reads, writes, rate = told_rights(each)
         rest = "paused" if each.paused else "active" if each.client is not None else "start options"
-        rows.append(
-            Row(
-                (
-                    Content.assemble(
-                        " ",
-                        (f"{fit(one_line(each.name), 13, look.glyphs.ellipsis)} ", "$foreground"),
-                        (fit(reads, room, look.glyphs.ellipsis), "$foreground"),
-                        (fit(writes, room, look.glyphs.ellipsis), "$foreground"),
-                        (right(rate, 9), "$dim"),
-                        "  ",
-                        (crop(rest, max(0, width - 26 - 2 * room)), "$stale" if each.paused else "$dim"),
-                    ),
-                ),
-                each.name,
-            )
+        dots = look.glyphs.ellipsis
+        (read, *more_read), (write, *more_write) = (
+            folded(text, (room - 1, room - 1), dots) for text in (reads, writes)
         )
+        first = Content.assemble(
+            " ",
+            (f"{fit(one_line(each.name), 13, dots)} {fit(read, room)}{fit(write, room)}", "$foreground"),
+            (right(rate, 9), "$dim"),
+            "  ",
+            (crop(rest, max(0, width - 26 - 2 * room)), "$stale" if each.paused else "$dim"),
+        )
+        below = f"{'':15}{fit(''.join(more_read), room)}{''.join(more_write)}".rstrip()
+        rows.append(Row((first, Content.styled(below, "$foreground")) if below else (first,), each.name))
     rows.append(Row((Content.styled(" + add client", "$primary"),), ADD))
     return rows
 

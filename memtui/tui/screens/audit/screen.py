@@ -352,6 +352,8 @@ class AuditScreen(BaseScreen):
             self.repaint()
         elif here == "list-rows" and event.key in self.state.mends and self.state.view == "reach":
             self.action_fix()
+        elif here == "list-rows" and self.state.view == "access":
+            self.query_one("#detail-rows").focus()  # what the cell says; the findings are of the whole store
         elif here in order[:2]:
             self.query_one(f"#{order[order.index(here) + 1]}").focus()
 

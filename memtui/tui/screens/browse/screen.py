@@ -452,6 +452,13 @@ class BrowseScreen(BaseScreen):
             done = partial(gone, name, self._changed) if way == PERSON else self._changed
             forget(self.staging, ids, done, named=not self.listing.marks.ids, way=way, name=name)
 
+    def action_merge(self) -> None:
+        """Make one of the marked memories, the one that counts most; with none marked, one is chosen by nearness."""
+        if len(self.listing.marks) < 2:
+            self.action_neighbours()
+        elif self.staging.able() and (ids := self.chosen_ids()):
+            self.staging.stage(lambda engine: changes.plan_merge(engine, ids), then=self._changed)
+
     def action_edit(self) -> None:
         if (memory := self.memory_here) is None or not memory.id:
             self.flash("There is no memory here to change.", "error")
