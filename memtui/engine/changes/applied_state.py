@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
@@ -44,8 +45,13 @@ def whereabouts(images: RowImages, writer: Writer) -> AppliedState:
             if each not in edited:
                 votes[each not in there] += 1
         if after is not None:
-            for vote in _edits(before.select(columns), after, now, writer.dialect.columns.metadata):
+            for vote in votes_of(before.select(columns), after, now, writer.dialect.columns.metadata):
                 votes[vote] += 1
+    return said_by(votes)
+
+
+def said_by(votes: Mapping[bool, int]) -> AppliedState:
+    """What the rows say together: how many are as after (True), how many as before (False)."""
     if votes[True] and votes[False]:
         return AppliedState.HALF
     if votes[True]:
@@ -53,7 +59,7 @@ def whereabouts(images: RowImages, writer: Writer) -> AppliedState:
     return AppliedState.NOTHING if votes[False] else AppliedState.CHANGED
 
 
-def _edits(before: pa.Table, after: pa.Table, now: pa.Table, metadata: str | None) -> list[bool]:
+def votes_of(before: pa.Table, after: pa.Table, now: pa.Table, metadata: str | None) -> list[bool]:
     """For each edited row that is as after (True) or as before (False); others say nothing."""
     names = after.schema.names
     old, new, current = (_by_id(table) for table in (before, after, now))

@@ -13,6 +13,13 @@ from memtui.engine.changes.journal import Journal, JournalEntry, RowImages
 from memtui.engine.changes.journal_file import JournalError
 from memtui.engine.changes.materialize import MaterializedRows, bare_rows, materialise, refuse_bare_rows
 from memtui.engine.changes.owner_lock import LockLostError
+from memtui.engine.changes.streamed_rows import (
+    edited_rows,
+    is_stream,
+    not_there,
+    stream_edit,
+    streamed_whereabouts,
+)
 from memtui.engine.changes.write_access import LockHold, WriteAccess, WriteGate
 from memtui.engine.core.errors import MemtuiError, RefusedError
 from memtui.engine.store.errors import CommitConflictError
@@ -168,6 +175,8 @@ def write_rows(
 
 
 def _once(change_set: ChangeSet, applier: Applier, detail: Mapping[str, Any] | None) -> Outcome:
+    if is_stream(change_set):
+        return _streamed(change_set, applier, detail)
     writer, journal = applier.writer, applier.journal
     with applier.gatekeeper.hold() as hold:
         before = writer.newest()
@@ -202,6 +211,49 @@ def _once(change_set: ChangeSet, applier: Applier, detail: Mapping[str, Any] | N
             entry,
         )
         outcome = _settled(change_set, material, applier, hold, _Commit(entry, before, after, rows))
+        writer.fold_words(single=True)
+        return outcome
+
+
+def _streamed(change_set: ChangeSet, applier: Applier, detail: Mapping[str, Any] | None) -> Outcome:
+    """The same of very many edits: no more of them stand in memory than a few thousand at a time."""
+    writer, journal = applier.writer, applier.journal
+    with applier.gatekeeper.hold() as hold:
+        before = writer.newest()
+        made = stream_edit(change_set, writer, before, journal.path.parent)
+        if made.conflicts:
+            raise ConflictError(made.conflicts)
+        if writer.dialect.can.own_store and _wants_index(writer):
+            before = writer.build_id_index()
+        hold.check()
+        entry = journal.intend(
+            time_ms=applier.now(),
+            action=change_set.action,
+            title=change_set.title,
+            changes=change_set.changes,
+            images=RowImages(None, None, None),
+            version_before=before,
+            undoes=change_set.undoes,
+            detail=_described(change_set, applier.client, detail),
+            removed=made.before(),
+            changed=made.after(),
+        )
+
+        def commit() -> int:
+            with edited_rows(journal, entry) as rows:
+                return writer.merge_stream(rows, bare=made.bare)
+
+        after = committed(
+            commit, lambda: streamed_whereabouts(journal, entry, writer), writer, journal, entry
+        )
+        alone = after == before + 1
+        if alone:
+            _raise_for(not_there(journal, entry, writer), writer)
+            images = RowImages(None, None, None)
+        else:  # another program wrote at the last moment: what it changed is looked for in the whole rows
+            images = journal.images(entry)
+        material = MaterializedRows(images.after, None, (), images, (), made.touched)
+        outcome = _settled(change_set, material, applier, hold, _Commit(entry, before, after, 0))
         writer.fold_words(single=True)
         return outcome
 
@@ -352,8 +404,13 @@ def _verified(material: MaterializedRows, writer: Writer, rows_before: int | Non
     added = material.adds.num_rows if material.adds is not None else 0
     if material.deletes and (rows_before is None or writer.count() != rows_before + added - material.gone):
         bad += writer.rows(material.deletes, [ID]).column(ID).to_pylist()
+    _raise_for(bad, writer)
+    return []
+
+
+def _raise_for(bad: Sequence[str], writer: Writer) -> None:
     if not bad:
-        return []
+        return
     raise MemtuiError(
         f"{len(bad)} of the memories are not in {writer.where} as they were written (first: {bad[0]}).",
         fix="Run memtui journal: it lists the entry, and can finish or undo it.",

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
+from memtui.engine.changes.stored_changes import StoredChanges
 from memtui.engine.core.secrets import veiled
 from memtui.engine.core.text import counted, one_line
 
@@ -121,7 +124,8 @@ class ChangeSet:
     """edit, forget, restore, merge, undo, redo, clean, name, pin."""
     title: str
     """One line: what it does, "3 memories: scope to agent:main"."""
-    changes: tuple[Change, ...]
+    changes: Sequence[Change]
+    """In order; of very many a `StoredChanges`, which is on the disk."""
     version: int
     conflicts: tuple[Conflict, ...] = ()
     left: tuple[Conflict, ...] = ()
@@ -163,7 +167,7 @@ class ChangeSet:
     @property
     def destroys(self) -> bool:
         """Whether memories are deleted: to be confirmed."""
-        deletes = any(each.op == "delete" for each in self.changes)
+        deletes = "delete" in _ops(self.changes)
         return self.shrinks or (deletes and self.action not in ("undo", "redo"))
 
     @property
@@ -179,21 +183,31 @@ class ChangeSet:
     @property
     def ids(self) -> tuple[str, ...]:
         """The memories concerned, in order."""
-        return tuple(each.id for each in self.changes)
+        stored = _stored(self.changes)
+        return tuple(each.id for each in self.changes) if stored is None else tuple(stored.ids)
 
     @property
     def by_scope(self) -> tuple[tuple[str | None, int], ...]:
         """How many memories of each scope are concerned, most first."""
-        counts: dict[str | None, int] = {} if self.bulk is None else self.bulk.by_scope
-        for each in self.changes if self.bulk is None else ():
-            counts[each.scope] = counts.get(each.scope, 0) + 1
+        stored = _stored(self.changes)
+        if self.bulk is not None:
+            counts: Mapping[str | None, int] = self.bulk.by_scope
+        else:
+            counts = Counter(each.scope for each in self.changes) if stored is None else stored.scopes
         return tuple(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0] or "")))
 
     def without(self, ids: Iterable[str]) -> ChangeSet:
         """The same set with these memories left alone, and what belongs together with them."""
         dropped = set(ids)
         groups = {each.group for each in self.changes if each.id in dropped and each.group}
-        kept = tuple(each for each in self.changes if each.id not in dropped and each.group not in groups)
+        stored = _stored(self.changes)
+
+        def stays(change: Change) -> bool:
+            return change.id not in dropped and change.group not in groups
+
+        kept: Sequence[Change] = (
+            tuple(each for each in self.changes if stays(each)) if stored is None else stored.kept(stays)
+        )
         return replace(
             self,
             title=_recounted(self.title, self.changes, kept),
@@ -225,7 +239,7 @@ class Outcome:
 
     entry: int | None
     action: str
-    changes: tuple[Change, ...]
+    changes: Sequence[Change]
     conflicts: tuple[Conflict, ...] = ()
     warnings: tuple[str, ...] = ()
     copies: tuple[Mapping[str, Any], ...] = ()
@@ -253,6 +267,15 @@ class Outcome:
         )
         document["changed"] = self.changed
         return document if self.receipt is None else {**document, "receipt": dict(self.receipt)}
+
+
+def _stored(changes: Sequence[Change]) -> StoredChanges | None:
+    return changes if isinstance(changes, StoredChanges) else None
+
+
+def _ops(changes: Sequence[Change]) -> frozenset[Op]:
+    stored = _stored(changes)
+    return frozenset(each.op for each in changes) if stored is None else stored.ops
 
 
 _BY_KIND = re.compile(r": \d+ [a-z]+(?:, \d+ [a-z]+)*$")
@@ -334,13 +357,14 @@ def subject_of(changes: Sequence[Change]) -> str:
     """One line on what `changes` are about; secrets in it are named by their kind. Empty for no change."""
     if not changes:
         return ""
-    several = [each for each in changes if each.op != "edit" or "text" in each.after] or list(changes)
     if len(changes) == 1:
         text = _of_one(changes[0])
     else:
-        rest = len(changes) - min(_NAMED, len(several))
+        telling = (each for each in changes if each.op != "edit" or "text" in each.after)
+        several = list(islice(telling, _NAMED)) or changes[:_NAMED]
+        rest = len(changes) - len(several)
         room = (LONGEST - len(f"; {rest:,} more")) // _NAMED - 2
-        named = "; ".join(_short(_title(each), room) for each in several[:_NAMED])
+        named = "; ".join(_short(_title(each), room) for each in several)
         text = f"{named}; {rest:,} more" if rest else named
     return _short(text, LONGEST)
 

@@ -13,6 +13,7 @@ from memtui.engine.changes.change_set import CLEAN, MAINTAIN, PIN, ChangeSet, Ou
 from memtui.engine.changes.files_beside import edits_in, files_written, prepare_files
 from memtui.engine.changes.journal import INTENDED, LEFT, JournalEntry
 from memtui.engine.changes.reverse import files_of, plan_shift
+from memtui.engine.changes.streamed_rows import large_edit, streamed_whereabouts
 from memtui.engine.changes.undo_restore import is_whole_restore, plan_undo_of_restore
 from memtui.engine.changes.version_tags import tags_in, write_tags
 from memtui.engine.core.errors import RefusedError
@@ -93,6 +94,8 @@ def _found(entry: JournalEntry, journal: Journal, writer: Writer) -> AppliedStat
     if entry.rows > LARGE and journal.unlisted(entry.entry):
         return bulk_whereabouts(entry, journal, writer)
     if entry.rows:
+        if large_edit(journal, entry.entry, entry.rows):
+            return streamed_whereabouts(journal, entry.entry, writer)
         return whereabouts(journal.images(entry.entry), writer)
     there = writer.tags() if (tags := tags_in(entry.detail)) else {}
     said = files_written(edits_in(entry.detail))

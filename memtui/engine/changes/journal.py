@@ -6,16 +6,17 @@ import hashlib
 import json
 import re
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from memtui.engine.changes.blob_store import BlobStore, ImageStore, decode, encode, encode_into, reading
 from memtui.engine.changes.change_set import Change, Op
 from memtui.engine.changes.journal_file import JournalDatabase, JournalError, JournalFile
+from memtui.engine.changes.stored_changes import StoredChanges
 from memtui.engine.core.errors import UsageError
 from memtui.engine.metadata.read import dump_json, loads
 
@@ -130,15 +131,17 @@ class Journal:
         count: int | None = None,
         added: pa.RecordBatchReader | None = None,
         removed: pa.RecordBatchReader | None = None,
+        changed: pa.RecordBatchReader | None = None,
         done: int | None = None,
     ) -> int:
         """Write down what is about to be done, safe against a crash and a power cut; the entry's number.
 
         `count` is how many memories it is about, where they are too many to be listed one by one; `added` or
-        `removed` their rows, where they are too many to be held at once. `done` is the version after
+        `removed` their rows, where they are too many to be held at once; of edits `removed` has the rows as they
+        are, `changed` ids and new columns. `done` is the version after
         it, of what is done already. Raises JournalError, which says what that means for the table.
         """
-        shown = _dump([[each.before, each.after] for each in changes]).encode("ascii")
+        shown = _shown_lines(changes)
         said = (
             "Nothing was changed: without a journal no change is made."
             if done is None
@@ -154,11 +157,16 @@ class Journal:
                 ),
             ).lastrowid
             assert entry is not None
-            rows = ((entry, n, each.id, each.op) for n, each in enumerate(changes))
+            listed = (
+                changes.named()
+                if isinstance(changes, StoredChanges)
+                else ((each.id, each.op) for each in changes)
+            )
+            rows = ((entry, n, *each) for n, each in enumerate(listed))
             db.executemany("INSERT INTO rows VALUES (?, ?, ?, ?)", rows)
             self._shelf.put(db, entry, SHOWN, shown)
             self._put(db, entry, images)
-            for side, rows_of_it in (("added", added), ("before", removed)):
+            for side, rows_of_it in (("added", added), ("before", removed), ("after", changed)):
                 if rows_of_it is not None:
                     self._shelf.put(db, entry, side, partial(encode_into, rows=rows_of_it))
         return entry
@@ -349,8 +357,18 @@ class Journal:
         self, db: sqlite3.Connection, entry: int, rows: Sequence[Sequence[Any]]
     ) -> list[EntryRow]:
         """The rows (place, id, op) of an entry with their changed fields."""
-        shown = self._shown(db, entry) if rows else []
+        shown = self._shown_of(db, entry, {row[0] for row in rows}) if rows else {}
         return [EntryRow(entry, memory, op, *(shown[place] or ({}, {}))) for place, memory, op in rows]
+
+    def _shown_of(self, db: sqlite3.Connection, entry: int, places: Collection[int]) -> Mapping[int, Any]:
+        """What is shown of the memories at these places; of a large entry only their lines are read."""
+        source = self._shelf.source(db, entry, SHOWN)
+        if isinstance(source, Path):
+            with source.open("rb") as file:
+                if file.readline() == _FIRST_LINE:
+                    lines = ((n, line) for n, line in enumerate(file) if n in places)
+                    return {n: loads(line.rstrip(b",\n").decode("ascii")) for n, line in lines}
+        return dict(enumerate(self._shown(db, entry)))
 
     def _shown(self, db: sqlite3.Connection, entry: int) -> list[Any]:
         text = (self._shelf.get(db, entry, SHOWN) or b"[]").decode("ascii")
@@ -386,6 +404,24 @@ def _entry(row: tuple[Any, ...]) -> JournalEntry:
 
 def _dump(value: Any) -> str:
     return dump_json(value, ensure_ascii=True, separators=(",", ":"))
+
+
+_FIRST_LINE = b"[\n"
+"""What a list begins with that has a line for each memory."""
+
+
+def _shown_lines(changes: Sequence[Change]) -> bytes | Callable[[BinaryIO], None]:
+    """What is shown of the changes as one JSON list; of very many a line each, written one by one."""
+    if not isinstance(changes, StoredChanges):
+        return _dump([[each.before, each.after] for each in changes]).encode("ascii")
+
+    def write(file: BinaryIO) -> None:
+        file.write(_FIRST_LINE)
+        for n, each in enumerate(changes):
+            file.write((",\n" if n else "").encode() + _dump([each.before, each.after]).encode("ascii"))
+        file.write(b"\n]")
+
+    return write
 
 
 # Where the journal of a store is kept.

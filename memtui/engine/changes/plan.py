@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine.changes import engine_values, fields
+from memtui.engine.changes import engine_values, fields, stored_changes
 from memtui.engine.changes.change_set import Change, ChangeSet, Conflict
 from memtui.engine.changes.edit_row import EditableRow, FieldEdit, change_of, patch_of
 from memtui.engine.changes.reembed_text import embed, superseding, text_patch, versioned
 from memtui.engine.changes.staging import overlaid
+from memtui.engine.changes.stored_changes import BLOCK, StoredChanges, collected
 from memtui.engine.changes.write_access import require_written
 from memtui.engine.core.errors import UsageError
 from memtui.engine.core.text import counted
@@ -26,9 +29,6 @@ if TYPE_CHECKING:
     from memtui.engine.providers.embedder import Embedder, NoEmbedder
     from memtui.engine.store.table import Store
 
-
-KEPT_ROWS = 20_000
-"""Up to so many whole rows stay in memory with a plan; for more they are read again when it is applied."""
 
 DERIVED = "corpus:"
 """Ids of rows that the agent makes from files: whatever is changed in them, the next look at the files undoes."""
@@ -45,6 +45,8 @@ class Planner:
     defined_scopes: Collection[str] = ()
     staged: ChangeSet | None = None
     """What is to be applied before: plans are made on top of it."""
+    folder: Path | None = None
+    """Where a very large plan is kept while somebody looks at it; the system's temporary folder where None."""
 
     def makes_version(self, memory: Memory) -> bool:
         """Whether a new text makes a new version of this memory; one that is staged to be new has none yet."""
@@ -73,27 +75,30 @@ def change_planner(engine: Engine) -> Planner:
         engine.new_id,
         tuple(defined) if isinstance(defined, Mapping) else (),
         writing.staged.planned,
+        engine.state,
     )
+
+
+Taken = Callable[[Sequence[int], Sequence[str]], "pa.Table"]
+"""Rows by their numbers, with these columns."""
 
 
 class EditableRows(Mapping[str, EditableRow]):
     """Rows by id in the order asked for, made some at a time when they are asked for.
 
     A row as objects takes many times what it takes in the table: of a large edit they must not all stand at once.
-    `at` says where each stands in `table`, which has no vectors.
+    `at` says by which number `taken` gives each, as a table without vectors.
     """
 
-    BLOCK = 2_048
-
-    def __init__(self, table: pa.Table, at: Mapping[str, int], store: Store, now_ms: int) -> None:
-        self._table, self._store, self._now_ms = table, store, now_ms
+    def __init__(self, taken: Taken, at: Mapping[str, int], store: Store, now_ms: int) -> None:
+        self._taken, self._store, self._now_ms = taken, store, now_ms
         self._ids = tuple(at)
         self._number = {each: number for number, each in enumerate(self._ids)}
         self._at = tuple(at.values())
         self._block, self._made = -1, list[EditableRow]()
 
     def __getitem__(self, memory: str) -> EditableRow:
-        block, place = divmod(self._number[memory], self.BLOCK)
+        block, place = divmod(self._number[memory], BLOCK)
         if block != self._block:
             self._made = self._read(block)
             self._block = block
@@ -109,8 +114,8 @@ class EditableRows(Mapping[str, EditableRow]):
         return memory in self._number
 
     def _read(self, block: int) -> list[EditableRow]:
-        start = block * self.BLOCK
-        part = self._table.take(list(self._at[start : start + self.BLOCK]))
+        start = block * BLOCK
+        part = self._taken(self._at[start : start + BLOCK], self._store.row_columns)
         memories = self._store.dialect.to_memories(part, self._now_ms)
         return [EditableRow(*each) for each in zip(memories, part.to_pylist(), strict=True)]
 
@@ -120,18 +125,21 @@ class ReadRows:
     """The rows that a plan is made on, in the order asked for."""
 
     rows: Mapping[str, EditableRow]
-    table: pa.Table
+    taken: Taken
     at: dict[str, int]
-    """Where each row stands in `table`."""
+    """By which number `taken` gives each row."""
+    table: pa.Table | None
+    """All of them with all columns; None where they are too many to be held."""
     version: int
     mark: Any
+    columns: tuple[str, ...]
     conflicts: list[Conflict] = field(default_factory=list)
     doubled: Mapping[str, int] = field(default_factory=dict)
     """How many rows have an id that several have; `rows` has the first of them."""
 
     def whole(self, memory: str) -> pa.Table:
         """One row with all its columns."""
-        return self.table.slice(self.at[memory], 1)
+        return self.taken([self.at[memory]], self.columns)
 
 
 def read(planner: Planner, ids: Iterable[str], *, doubled: bool = False) -> ReadRows:
@@ -143,17 +151,25 @@ def read(planner: Planner, ids: Iterable[str], *, doubled: bool = False) -> Read
     wanted = list(dict.fromkeys(ids))
     version = store.version
     mark: Any = store.mark(version)
-    table = store.rows_by_id(wanted, store.columns).select(list(store.columns))
+    table: pa.Table | None = None
+    taken: Taken
     closed: list[Conflict] = []
-    if planner.staged is not None and not set(planner.staged.ids).isdisjoint(wanted):
-        table, closed = overlaid(planner.staged, table, wanted, store.dialect)
-        mark = None  # these rows are not the table's
-    there = places(table)
+    staged = planner.staged is not None and not set(planner.staged.ids).isdisjoint(wanted)
+    if len(wanted) > stored_changes.MANY and not staged:
+        there: Mapping[str, Sequence[int]] = store.row_ids(wanted)
+        taken = partial(_out_of, store, version)
+    else:
+        table = store.rows_by_id(wanted, store.columns).select(list(store.columns))
+        if planner.staged is not None and staged:
+            table, closed = overlaid(planner.staged, table, wanted, store.dialect)
+            mark = None  # these rows are not the table's
+        there = places(table)
+        taken = partial(_held, table)
     at: dict[str, int] = {}
     barred = {each.id for each in closed}
     shared: dict[str, int] = {}
     for each in wanted:
-        here = there.get(each, [])
+        here = there.get(each, ())
         if each in barred:
             continue
         if len(here) == 1:
@@ -165,8 +181,16 @@ def read(planner: Planner, ids: Iterable[str], *, doubled: bool = False) -> Read
             closed.append(Conflict(each, "duplicate id", sentence))
         else:
             closed.append(Conflict(each, "gone", "There is no memory with this id."))
-    rows = EditableRows(table.select(list(store.row_columns)), at, store, planner.now_ms)
-    return ReadRows(rows, table, at, version, mark, closed, shared)
+    rows = EditableRows(taken, at, store, planner.now_ms)
+    return ReadRows(rows, taken, at, table, version, mark, tuple(store.columns), closed, shared)
+
+
+def _held(table: pa.Table, at: Sequence[int], columns: Sequence[str]) -> pa.Table:
+    return table.select(list(columns)).take(list(at))
+
+
+def _out_of(store: Store, version: int, at: Sequence[int], columns: Sequence[str]) -> pa.Table:
+    return store.take(at, columns, version=version).select(list(columns))
 
 
 def staged_memory(engine: Engine, memory: str) -> Memory:
@@ -269,23 +293,34 @@ def _change_set(
 ) -> ChangeSet:
     notes: Counter[str] = Counter()
     vectors = new_vectors(planner, found, settings, notes)
-    changes: list[Change] = []
     conflicts = list(found.conflicts)
-    for each, row in found.rows.items():
-        if each.startswith(DERIVED):
-            sentence = "The agent makes this memory from a file and would undo the change: edit the file."
-            conflicts.append(Conflict(each, "refused", sentence))
-            continue
-        for made in _changes(planner, found, row, settings[each], vectors.get(each), notes, in_place):
-            (conflicts if isinstance(made, Conflict) else changes).append(made)  # type: ignore[arg-type]
+    named, done, quarantined, adds = set[str](), set[str](), False, False
+
+    def made() -> Iterator[Change]:
+        nonlocal quarantined, adds
+        for each, row in found.rows.items():
+            if each.startswith(DERIVED):
+                sentence = "The agent makes this memory from a file and would undo the change: edit the file."
+                conflicts.append(Conflict(each, "refused", sentence))
+                continue
+            for one in _changes(planner, found, row, settings[each], vectors.get(each), notes, in_place):
+                if isinstance(one, Conflict):
+                    conflicts.append(one)
+                    continue
+                named.add(one.group or one.id)
+                done.update(one.after)
+                adds |= one.op == "add"
+                quarantined |= engine_values.is_quarantine(str(one.after.get(TRUST) or ""))
+                yield one
+
+    changes = collected(made(), planner.folder)
     for scope in {setting.values["scope"] for setting in settings.values() if "scope" in setting.values}:
         if warning := fields.scope_warning(scope, planner.store.dialect, planner.defined_scopes):
             notes[warning] = 0
-    if any(engine_values.is_quarantine(str(each.after.get(TRUST) or "")) for each in changes):
+    if quarantined:
         notes[engine_values.QUARANTINE_NOTE] = 0
-    named = {each.group or each.id for each in changes}
     count = counted(len(named), "memory", "memories")
-    rules = tuple(_rules(planner, settings.values(), changes, embedded=bool(vectors)))
+    rules = tuple(_rules(planner, settings.values(), done, adds=adds, embedded=bool(vectors)))
     return planned("edit", f"{count}: {what}", found, changes, conflicts, notes, rules)
 
 
@@ -302,7 +337,7 @@ def planned(
     return ChangeSet(
         action=action,
         title=title,
-        changes=tuple(changes),
+        changes=changes if isinstance(changes, StoredChanges) else tuple(changes),
         version=found.version,
         conflicts=tuple(conflicts),
         warnings=_sentences(notes),
@@ -313,16 +348,15 @@ def planned(
 
 
 def _rules(
-    planner: Planner, settings: Iterable[FieldEdit], changes: Sequence[Change], *, embedded: bool
+    planner: Planner, settings: Iterable[FieldEdit], done: set[str], *, adds: bool, embedded: bool
 ) -> Iterator[str]:
     """What the store's rules add to what was asked for, each once."""
     from memtui.engine.providers.embedder import NoEmbedder
 
     dialect, asked = planner.store.dialect, {name for each in settings for name in each.values}
-    done = {name for each in changes for name in each.after}
     if embedded and not isinstance(planner.embedder, NoEmbedder):
         yield f"A new vector is made by {planner.embedder.describe()}."
-    if any(each.op == "add" for each in changes):
+    if adds:
         yield "A new version takes the place of the old one, which stays as history."
     if dialect.reads_metadata and "importance" in asked and "confidence" in done - asked:
         yield "The confidence is set with the importance, as the agent's own tool does."
@@ -334,7 +368,7 @@ def _rules(
 
 def kept(found: ReadRows, changes: Sequence[Change]) -> pa.Table | None:
     """The rows that a plan keeps for its application; None when they are too many, or rows are missing."""
-    return found.table if len(changes) <= KEPT_ROWS and not found.conflicts else None
+    return found.table if len(changes) <= stored_changes.MANY and not found.conflicts else None
 
 
 def _changes(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -10,6 +10,8 @@ from memtui.engine.changes.bulk_shift import LARGE, plan_bulk
 from memtui.engine.changes.change_set import COUNTERS, Change, ChangeSet, Conflict, Edit, FieldConflict
 from memtui.engine.changes.files_beside import FileEdit, edits_in
 from memtui.engine.changes.journal import RowImages
+from memtui.engine.changes.stored_changes import collected
+from memtui.engine.changes.streamed_rows import large_edit, shift_pieces, split
 from memtui.engine.changes.version_tags import TagEdit, copies_in, tags_in
 from memtui.engine.core.errors import RefusedError, UsageError
 from memtui.engine.core.text import counted, one_line
@@ -47,6 +49,8 @@ def plan_shift(
     """
     if only is None and entry.rows > LARGE and journal.unlisted(entry.entry):
         return plan_bulk(entry, journal, writer, side, action=action, forced=forced)
+    if only is None and large_edit(journal, entry.entry, entry.rows):
+        return _shift_large(entry, journal, writer, side, action=action, forced=forced)
     images = journal.images(entry.entry)
     if only is not None:
         images = RowImages(*(_only(table, only) for table in (images.before, images.after, images.added)))
@@ -77,23 +81,62 @@ def shift_rows(
             fix="Nothing was changed.",
         )
     current = writer.rows(ids)
-    shift = _Shift(images, current, writer, side, frozenset(forced))
-    found = list(shift.rows())
+    found = list(_Shift(images, current, writer, side, frozenset(forced)).rows())
+    changes = tuple(each for each in found if isinstance(each, Change))
+    conflicts = tuple(each for each in found if isinstance(each, Conflict))
     lost = entry.rows - len(ids) if only is None else 0
+    planned = _shifted(entry, side, action, changes, conflicts, lost, writer, version)
+    if only is not None:
+        planned = replace(planned, files=(), tags=(), removed_copies=())
+    return replace(planned, base=current)
+
+
+def _shift_large(
+    entry: JournalEntry,
+    journal: Journal,
+    writer: Writer,
+    side: Side,
+    *,
+    action: str,
+    forced: Collection[str],
+) -> ChangeSet:
+    """The same of a large edit: rows and images are read, compared and let go a piece at a time."""
+    version, known, conflicts = writer.newest(), 0, list[Conflict]()
+
+    def found() -> Iterator[Change]:
+        nonlocal known
+        for images, current in shift_pieces(journal, entry.entry, writer, version):
+            known += 0 if images.before is None else images.before.num_rows
+            shift = _Shift(images, current, writer, side, frozenset(forced))
+            yield from split(shift.rows(), conflicts)
+
+    changes = collected(found(), journal.path.parent)
+    return _shifted(entry, side, action, changes, tuple(conflicts), entry.rows - known, writer, version)
+
+
+def _shifted(
+    entry: JournalEntry,
+    side: Side,
+    action: str,
+    changes: Sequence[Change],
+    conflicts: tuple[Conflict, ...],
+    lost: int,
+    writer: Writer,
+    version: int,
+) -> ChangeSet:
     return ChangeSet(
         action=action,
         title=f"{action} of entry {entry.entry}: {entry.title}",
-        changes=tuple(each for each in found if isinstance(each, Change)),
-        conflicts=tuple(each for each in found if isinstance(each, Conflict)),
+        changes=changes,
+        conflicts=conflicts,
         version=version,
         put_back=True,
         warnings=(f"{lost} of its memories were forgotten for good and stay so.",) if lost > 0 else (),
         undoes=entry.entry,
-        files=files_of(entry, side) if only is None else (),
-        tags=tags_of(entry, side) if only is None else (),
-        removed_copies=copies_in(entry.detail) if only is None and side == "before" else (),
+        files=files_of(entry, side),
+        tags=tags_of(entry, side),
+        removed_copies=copies_in(entry.detail) if side == "before" else (),
         mark=writer.mark(version),
-        base=current,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -310,6 +310,10 @@ class Store:
     def rows_by_id(self, ids: Sequence[str], columns: Sequence[str]) -> pa.Table:
         """See `Snapshot.rows_by_id`."""
         return self._pin.rows_by_id(ids, columns)
+
+    def row_ids(self, ids: Iterable[str]) -> dict[str, list[int]]:
+        """See `Snapshot.row_ids`."""
+        return self._pin.row_ids(ids)
 
     def vector_search(
         self,

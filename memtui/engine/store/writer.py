@@ -108,6 +108,15 @@ class Writer:
             table = self._connection.open_table(self._place.table, version=version)
         return Snapshot(table, self.dialect, self.where)
 
+    def merge_stream(self, updates: pa.RecordBatchReader, *, bare: bool) -> int:
+        """Write very many rows, whose ids are there, in one commit, a batch at a time; see `commit`.
+
+        `bare`: some of them have no vector.
+        """
+        with writing(self.where):
+            builder = self._table.merge_insert(self.dialect.columns.id).when_matched_update_all()
+            return int(builder.execute(updates, on_bad_vectors="null" if bare else "error").version)
+
     def commit(self, updates: pa.Table | None, adds: pa.Table | None, deletes: Sequence[str]) -> int:
         """Write everything in one commit and return its version.
 
