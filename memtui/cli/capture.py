@@ -167,10 +167,8 @@ def _replay(args: argparse.Namespace) -> int:
     path = Path(args.replay)
     config, prototypes = _settings(args), read_prototypes(path)
     for recording in read_recordings(path):
-        print(
-            json.dumps(replay(recording, config=config, prototypes=prototypes), ensure_ascii=False),
-            flush=True,
-        )
+        print_json(replay(recording, config=config, prototypes=prototypes), compact=True, reveal=True)
+        sys.stdout.flush()  # who checks a recording reads each line as it is ready
     return 0
 
 

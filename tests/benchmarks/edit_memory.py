@@ -1,4 +1,4 @@
-"""Memory of one step of an edit of a third of a table: `python edit_memory.py bare|edit|plan_undo|undo FOLDER`, as JSON.
+"""Memory of one step of an edit of a third of a table: `edit_memory.py bare|edit|plan_undo|undo FOLDER`, as JSON.
 
 Each step is a process of its own, so that no peak is another step's. `bare` is the engine's own merge of the rows,
 held as a table; it leaves the rows as they were for the others.

@@ -1,4 +1,7 @@
-"""Applies one change set after another to all rows of a table, until it is killed."""
+"""Applies one change set after another to all rows of a table, until it is killed: `FOLDER [MANY]`.
+
+More than MANY edits are written as very many are.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import sys
 from pathlib import Path
 
 from memtui.engine import changes
+from memtui.engine.changes import stored_changes
 from tests.engine.curate_world import engine_at, rows_of
 from tests.engine.second_writer import PREFIX
 
@@ -24,4 +28,6 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
+    for given in sys.argv[2:]:
+        stored_changes.MANY = int(given)
     main(Path(sys.argv[1]))

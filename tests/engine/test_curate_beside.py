@@ -129,14 +129,18 @@ def test_killed_at_random_moments(tmp_path: Path) -> None:
     assert not FULL or seen.total() > KILLS, "some kills hit a change in the middle"
 
 
-def kill_often(folder: Path, times: int) -> Counter[str]:
-    """Kill a program that applies changes, `times` times beside a second writer; what the journal says of each."""
+def kill_often(folder: Path, times: int, *, many: int | None = None) -> Counter[str]:
+    """Kill a program that applies changes, `times` times beside a second writer; what the journal says of each.
+
+    More than `many` edits are written by it as very many are.
+    """
     make(folder)
     seen: Counter[str] = Counter()
     with second_writer(folder, seconds=3_600):
         for n in range(times):
+            more = [] if many is None else [str(many)]
             child = subprocess.Popen(
-                [sys.executable, "-m", "tests.engine.endless_editor", str(folder)],
+                [sys.executable, "-m", "tests.engine.endless_editor", str(folder), *more],
                 cwd=ROOT,
                 stdout=subprocess.PIPE,
                 text=True,
