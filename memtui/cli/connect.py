@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -64,6 +65,8 @@ def run(args: argparse.Namespace) -> int:
     if record is None:
         return 0
     served = served_at(args) if args.http else None
+    if find_spec("mcp") is None:
+        print_next(args, "install what the server needs: pip install 'memtui[mcp]'")
     if served is not None:
         print_next(args, f"start the server: {served.started}")
     print_next(args, f"restart {args.host}, then check: memtui connect --check {args.host}")

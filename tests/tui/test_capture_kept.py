@@ -7,9 +7,11 @@ import json
 import pytest
 from textual.widgets import Input
 
+from memtui.engine import CancelToken
 from memtui.engine.capture import CaptureCaseBook
 from memtui.paths import cases_file
 from memtui.tui.dialogs.sheet import Sheet
+from memtui.tui.screens.capture import working
 from memtui.tui.screens.capture.screen import CaptureScreen
 from memtui.tui.screens.cases.screen import CasesScreen
 from memtui.tui.widgets.screen_bars import FlashLine
@@ -169,3 +171,27 @@ async def test_a_model_that_fails_is_told_and_nothing_is_lost(engine, monkeypatc
             await settle(pilot)
             assert len(screen.state.to_apply()) == 3, "by rules the same conversation is captured"
     assert engine.store.newest_version() == before
+
+
+async def test_what_an_agent_was_told_goes_into_its_own_scope(engine, tmp_path):
+    """A session of ops is remembered by ops, not by the main agent."""
+    folder = tmp_path / ".openclaw" / "agents" / "ops" / "sessions"
+    folder.mkdir(parents=True)
+    said = "From now on prune the docker cache on kelp every Monday, keep 40 GB of it."
+    message = {"role": "user", "content": [{"type": "text", "text": said}]}
+    lines = [
+        {"type": "session", "version": 3, "id": "11111111-2222-4333-8444-555555555555", "cwd": str(tmp_path)},
+        {
+            "type": "message",
+            "id": "a1",
+            "parentId": None,
+            "timestamp": "2026-08-31T10:00:00Z",
+            "message": message,
+        },
+    ]
+    text = "".join(f"{json.dumps(line)}\n" for line in lines)
+    (folder / "11111111-2222-4333-8444-555555555555.jsonl").write_text(text, "utf-8")
+    (talk,) = working.found({"HOME": str(tmp_path)})
+    _, request, trace = working.captured(engine, talk, None, CancelToken(), print)
+    assert request.agent == "ops"
+    assert {write.row.scope for each in trace.candidates for write in each.writes} == {"agent:ops"}

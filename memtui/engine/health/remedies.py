@@ -142,6 +142,10 @@ def _scaled(patient: Patient, finding: HealthFinding) -> ChangeSet:
     return plan_scaled(patient.engine, finding.seen.ids)
 
 
+SHARED = "global"
+"""The scope that a memory without one is moved to."""
+
+
 def _repair(kind: str) -> Callable[[Patient, HealthFinding], ChangeSet]:
     def plan(patient: Patient, finding: HealthFinding) -> ChangeSet:
         assert patient.engine is not None
@@ -150,6 +154,15 @@ def _repair(kind: str) -> Callable[[Patient, HealthFinding], ChangeSet]:
         chosen = tuple(each for each in planned.changes if each.id in wanted)
         left = len(wanted) - len({each.id for each in chosen})
         notes = planned.warnings
+        shared = sum(
+            each.after.get("scope") == SHARED and each.before.get("scope") != SHARED for each in chosen
+        )
+        if shared:
+            go = "memory goes" if shared == 1 else "memories go"
+            notes = (
+                *notes,
+                f"{shared:,} {go} to {SHARED}, which every agent reads: edit those that are one agent's own.",
+            )
         if left:
             needs = counted(left, "memory needs", "memories need")
             notes = (

@@ -138,11 +138,7 @@ def _case_lines(value: RecallEffect, width: int, glyphs: Glyphs) -> list[Content
     cases = value.cases
     if not cases.cases:
         return []
-    same = cases.cases - len(cases.worse) - len(cases.down)
-    of = counted(cases.cases, "case")
-    said = f" {full(same)} of {of} stay as they are" if same != 1 else f" 1 of {of} stays as it is"
-    said = f" none of {of} stays as it is" if not same else said
-    said += f"   {full(cases.right_before)} right before, {full(cases.right_after)} after"
+    said = f" {counted(cases.cases, 'case')}: {full(cases.right_before)} right before, {full(cases.right_after)} after"
     lines = [Content.styled(crop(said, width - 2, glyphs.ellipsis), "$foreground")]
     for query in cases.worse[:MOST_ANSWERS]:
         text = crop(f"worse  {_shown(query)}", width - 6, glyphs.ellipsis)

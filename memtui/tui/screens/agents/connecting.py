@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING
@@ -25,6 +26,10 @@ from memtui.tui.widgets.text_lines import DialogKeys
 if TYPE_CHECKING:
     from memtui.engine import Engine
     from memtui.engine.hosts import HostPlan, HostRecord
+
+
+SERVER_EXTRA = "pip install 'memtui[mcp]'"
+"""What installs the package that the server needs."""
 
 
 def project_folder(environ: Mapping[str, str]) -> Path:
@@ -88,6 +93,8 @@ def check_connection(engine: Engine, name: str) -> str:
 
     environ, folder = engine.environ, project_folder(engine.environ)
     found = check_host(name, server_file(name, environ, folder), {**os.environ, **environ}, folder)
+    if found.outcome != "answered" and find_spec("mcp") is None:
+        raise MemtuiError("The package mcp is not installed.", fix=SERVER_EXTRA)
     if found.outcome != "answered":
         raise MemtuiError(f"{name}: {found.outcome}, {found.why}", fix=found.fix)
     return f"{name} starts {found.server} with {len(found.tools)} tools: {', '.join(found.tools)}"
@@ -98,6 +105,8 @@ def written_words(plan: HostPlan, record: HostRecord) -> str:
     files = ", ".join(tilde(str(file.path)) for file in plan.changed)
     if plan.undoes:
         return f"undone: {files}; restart {plan.host}"
+    if find_spec("mcp") is None:
+        return f"{files} written; the server needs {SERVER_EXTRA}"
     backup = ", a backup beside it" if any(file.backup for file in record.files) else ""
     return f"{files} written{backup}; restart {plan.host}, then check it here"
 

@@ -107,19 +107,27 @@ def looked_at(engine: Engine, talk: Talk) -> tuple[Talk, CaptureTrace | None]:
 
     None where it would, or the conversation is longer than what is shown of it. Nothing is written.
     """
-    from memtui.engine.capture import CaptureRequest, capture
+    from memtui.engine.capture import capture
 
     read = with_messages(talk)
     conversation = read.conversation
     if conversation is None or len(conversation.messages) > MOST_HELD or not engine.embeds_here:
         return read, None
-    request = CaptureRequest(
-        conversation.messages, talk.recipe or RECIPE, talk.config, session=conversation.session
-    )
+    request = _request(talk, conversation)
     try:
         return read, capture(request, engine.capture_context())
     except MemtuiError:
         return read, None  # opening it says why
+
+
+def _request(talk: Talk, conversation: Conversation) -> CaptureRequest:
+    """What is captured: by the talk's recipe, for the agent whose session it is; a file is the main agent's."""
+    from memtui.engine.capture import CaptureRequest
+
+    owner = {"agent": talk.session.agent} if talk.session is not None and talk.session.agent else {}
+    return CaptureRequest(
+        conversation.messages, talk.recipe or RECIPE, talk.config, session=conversation.session, **owner
+    )
 
 
 def captured(
@@ -130,11 +138,10 @@ def captured(
     report: Callable[[Any], None],
 ) -> tuple[Talk, CaptureRequest, CaptureTrace]:
     """Read a conversation and capture it; nothing is written, and without a model's settings nothing is sent."""
-    from memtui.engine.capture import CaptureRequest, capture
+    from memtui.engine.capture import capture
 
     conversation = conversation_of(talk)
-    recipe = talk.recipe or RECIPE
-    request = CaptureRequest(conversation.messages, recipe, talk.config, session=conversation.session)
+    request = _request(talk, conversation)
     done = replace(talk, conversation=conversation)
     with asking(engine, settings, token, report) as chat, _held(engine, settings is not None):
         return done, request, capture(request, engine.capture_context(chat))
@@ -147,13 +154,11 @@ def _held(engine: Engine, agreed: bool) -> AbstractContextManager[None]:
 
 def heard_so_far(engine: Engine, talk: Talk, heard: str) -> tuple[Talk, CaptureRequest, CaptureTrace]:
     """A conversation whose model was stopped: what it had said whole is decided, the rest waits. Nothing is asked."""
-    from memtui.engine.capture import CaptureRequest, stopped
+    from memtui.engine.capture import stopped
     from memtui.engine.transfer import whole_items
 
     conversation = conversation_of(talk)
-    request = CaptureRequest(
-        conversation.messages, talk.recipe or RECIPE, talk.config, session=conversation.session
-    )
+    request = _request(talk, conversation)
     trace = stopped(request, engine.capture_context(), whole_items(heard, "memories"))
     return replace(talk, conversation=conversation), request, trace
 
