@@ -8,9 +8,12 @@ from rich.cells import cell_len
 from memtui.engine.changes import AnswerChange, AnswerRow, ChangeSet, RecallEffect
 from memtui.engine.changes.change_set import Change
 from memtui.tui.dialogs.answer_effect_view import BESIDE, answer_lines, effect_lines, scopes_words, shares
+from memtui.tui.dialogs.change_preview import EffectRows
 from memtui.tui.dialogs.change_preview_view import change_lines, field_lines, plan_rows, value_words, would
 from memtui.tui.paint.difference import difference, one_side, own_words
 from memtui.tui.paint.glyphs import ASCII, UNICODE
+from tests.tui.driving import press, settle
+from tests.tui.test_locked import locked, play
 
 KEPT = "8014a48f-1d7c-57bc-bf83-0c8dc9cf7970"
 
@@ -277,3 +280,15 @@ def test_a_mark_is_on_words_never_on_the_blank_before_them(side):
 
 def test_a_text_that_begins_with_a_line_break_begins_with_its_words():
     assert own_words("\n  port 2222", "\n  port 8443", "new", UNICODE)[0].plain == "port 8443"
+
+
+async def test_keys_scroll_the_effect_where_the_change_itself_is_in_sight(demo_store, tmp_path):
+    async with locked(demo_store, tmp_path, (80, 24)) as (app, pilot):
+        await play(pilot, "2 D t")
+        await settle(pilot)
+        effect = app.screen.query_one(EffectRows)
+        assert effect.max_scroll_y > 0, "at 80x24 it does not fit"
+        await press(pilot, "pagedown")
+        assert effect.scroll_offset.y > 1
+        await press(pilot, "pageup", "j")
+        assert effect.scroll_offset.y == 1

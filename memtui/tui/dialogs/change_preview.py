@@ -88,6 +88,31 @@ class PreviewRows(RowList, inherit_bindings=False):
         glyphs = host(self).glyphs
         return plan_rows(self.plan, self.notes, width, glyphs, whole=self.whole, names=self.names)
 
+    def action_down(self) -> None:
+        if not self._scrolls_effect(1):
+            super().action_down()
+
+    def action_up(self) -> None:
+        if not self._scrolls_effect(-1):
+            super().action_up()
+
+    def action_page_down(self) -> None:
+        if not self._scrolls_effect(1, pages=True):
+            super().action_page_down()
+
+    def action_page_up(self) -> None:
+        if not self._scrolls_effect(-1, pages=True):
+            super().action_page_up()
+
+    def _scrolls_effect(self, by: int, *, pages: bool = False) -> bool:
+        """Scroll the effect instead where the changes are all in sight and none is to be chosen; whether it was so."""
+        effect = self.screen.query(EffectRows).first()
+        if self.max_scroll_y or len(self._keys()) > 1 or not effect.max_scroll_y:
+            return False
+        lines = max(1, effect.container_size.height - 1) if pages else 1
+        effect.scroll_relative(y=by * lines, animate=False)
+        return True
+
 
 class EffectRows(RowList, inherit_bindings=False):
     """What the change does to recall, and what else; `tab` goes to it where it has to be scrolled."""
