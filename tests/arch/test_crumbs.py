@@ -26,6 +26,7 @@ KEPT = {
     "memtui.engine.recall.recipes.hermes.row_rules": "the account of one row, which the run never asks",
     "memtui.engine.changes.named_lock": "the lock of one program, as owner_lock beside it",
     "memtui.engine.discovery.crewai_stores": "the places of another program; the search beside it asks each of them",
+    "memtui.engine.transfer.importing.hermes_row": "the same of another program",
     "memtui.engine.discovery.hermes_config": "one file as another program reads it; the places beside it name it",
     "memtui.engine.health.light_rows": "one pass over small columns, which the checks share through their patient",
     "memtui.engine.documents.pack_policy": "what is kept, bounded and scored; the pack beside it counts and renders",

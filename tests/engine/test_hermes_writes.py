@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -9,7 +12,7 @@ from typing import Any
 import lancedb
 import pytest
 
-from memtui.engine import Engine, UsageError, changes, open_engine
+from memtui.engine import Engine, UsageError, changes, open_engine, transfer
 from memtui.engine.changes.applier import ConflictError
 from memtui.engine.providers.embedding_services import EmbeddingSettings
 from tests.engine.hermes_store import NOW_MS, recorded, unpack
@@ -159,3 +162,57 @@ def test_a_text_that_changed_since_the_preview_is_not_forgotten(folder: Path) ->
     with pytest.raises(ConflictError):
         changes.apply(engine, planned, confirmed=True)
     assert table_of(folder) == before
+
+
+def test_a_memory_of_another_program_becomes_a_fact_as_the_plugin_writes_one(
+    folder: Path, tmp_path: Path
+) -> None:
+    before = table_of(folder)
+    given = [
+        {
+            "text": " The key hangs  left.",
+            "scope": "agent:main",
+            "category": "case",
+            "timestamp_ms": 1780000000000,
+        },
+        {"text": "No time."},
+    ]
+    source = tmp_path / "in.jsonl"
+    source.write_text("\n".join(map(json.dumps, given)), encoding="utf-8")
+    with loopback() as server:
+        server.dims = 64
+        settings = EmbeddingSettings(model="loopback", base_url=f"{server.url}/v1", api_keys=("k",))
+        engine = opened(folder, embedding=settings)
+        transfer.run_import(
+            engine, transfer.plan_import(engine, transfer.ImportRequest((source,))), confirmed=True
+        )
+    known = {row["id"] for row in before}
+    key, none = sorted((r for r in table_of(folder) if r["id"] not in known), key=lambda r: r["created_at"])
+    assert (key["kind"], key["category"], key["agent_workspace"]) == ("fact", "case", "hermes")
+    assert re.fullmatch(r"fact_[0-9a-f]{32}", key["id"])
+    assert key["content_hash"] == hash_of("fact", "hermes", key["content"])
+    assert key["created_at"] == datetime.fromtimestamp(1780000000, UTC)
+    assert (none["category"], none["created_at"].timestamp() * 1000) == ("general", NOW_MS)
+    assert (key["tags"], key["role"], key["turn_index"], key["schema_version"]) == ([], "", 0, 1)
+    changes.apply(engine, changes.plan_undo(engine))
+    assert table_of(folder) == before
+
+
+def test_an_export_read_into_an_empty_store_gives_every_row_back_to_the_byte(
+    shared: Path, tmp_path: Path
+) -> None:
+    """But copies of one id, and rows without a text, which no reader takes."""
+    theirs = unpack(shared, tmp_path / "theirs")
+    source = tmp_path / "all.jsonl"
+    engine = opened(theirs)
+    transfer.export_memories(engine, transfer.ExportRequest(source, "jsonl", vectors=True, mask=False))
+    schema = lancedb.connect(theirs).open_table("memories").schema
+    lancedb.connect(tmp_path / "ours" / "lancedb").create_table("memories", schema=schema)
+    mine = opened(tmp_path / "ours" / "lancedb")
+    transfer.run_import(mine, transfer.plan_import(mine, transfer.ImportRequest((source,))), confirmed=True)
+    before = table_of(theirs)
+    after = table_of(tmp_path / "ours" / "lancedb")
+    ids = {row["id"] for row in before if row["content"].strip()}
+    assert {row["id"] for row in after} == ids
+    assert len(after) == len(ids)
+    assert all(row in before for row in after)

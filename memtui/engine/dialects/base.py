@@ -111,6 +111,11 @@ class Dialect:
     """How the ids begin that its program itself gives to several rows; empty where each row has its own."""
 
     @property
+    def has_tiers(self) -> bool:
+        """Whether its memories have a tier."""
+        return self.reads_metadata or self.columns.tier is not None
+
+    @property
     def known_columns(self) -> tuple[str, ...]:
         """Every column that its program makes."""
         return (*self.columns.known(), *self.labels, *self.more)

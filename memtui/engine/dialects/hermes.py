@@ -65,7 +65,7 @@ class HermesDialect(Dialect):
     def to_memory(self, row: Mapping[str, Any], extras: Sequence[str], now_ms: int) -> Memory:
         """One row as a memory; an empty category is none."""
         memory = super().to_memory(row, extras, now_ms)
-        return replace(memory, category=memory.category or None, source=row.get("source") or None)
+        return replace(memory, category=memory.category or None)
 
     def written_with(self, row: Mapping[str, Any], changed: Mapping[str, Any]) -> dict[str, Any]:
         """The hash of the text in its workspace."""

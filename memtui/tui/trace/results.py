@@ -73,9 +73,23 @@ def hits(trace: Trace) -> tuple[ResultRow, ...]:
     best = max((c.score or 0.0 for c in trace.results), default=0.0)
     full = account.BEST_RANKS if fused_by_ranks(trace) else max(1.0, best)
     out = left_out(trace)
-    return tuple(
+    rows = tuple(
         replace(_hit(c, trace.memories.get(c.id), words, lanes, full), left_out=out.get(c.id, ""))
         for c in trace.results
+    )
+    if not by_distance(trace):
+        return rows
+    least = min((row.score for row in rows), default=0.0)
+    return tuple(replace(row, share=least / row.score if row.score else 1.0) for row in rows)
+
+
+SMALLER = "distance, smaller is better"
+
+
+def by_distance(trace: Trace) -> bool:
+    """Whether the scores are the distances themselves: the smaller one is the better."""
+    return trace.mode == "vector" and any(
+        step.rule == "squared_l2" for each in trace.results[:1] for step in each.steps
     )
 
 

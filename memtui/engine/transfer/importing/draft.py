@@ -230,13 +230,13 @@ class DraftBuilder:
         if row_id and self._target.may_keep(row_id):
             flags |= OWN_ID
         else:
-            row_id = fresh_id(source.format.name, record)
+            row_id = self._target.named(fresh_id(source.format.name, record))
         values["id"] = row_id
         if vector is not None:
             flags |= HAS_VECTOR
         elif self._request.without_embedding:
             self._target.mark_bare(values)
-        text, scope = record.text, values.get("scope")
+        text, scope = record.text, values.get(self._target.dialect.columns.scope or "scope")
         draft = self.draft
         draft.ids.append(hash64(row_id))
         draft.flags.append(flags)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -275,7 +276,7 @@ class ImportPlan:
                 get(row, columns.scope),
                 get(row, columns.category),
                 get(row, columns.importance),
-                int(stamp) if stamp is not None else None,
+                _milliseconds(stamp),
                 get(row, columns.metadata),
                 match,
                 self.request.choices.get(number),
@@ -374,6 +375,13 @@ def plan_json(plan: ImportPlan, entry: int | None) -> dict[str, Any]:
         ],
         "warnings": [*plan.draft.remarks, *plan.warnings],
     }
+
+
+def _milliseconds(stamp: Any) -> int | None:
+    """A time of the table in milliseconds; None where there is none."""
+    if isinstance(stamp, datetime):
+        return int(stamp.timestamp() * 1000)
+    return int(stamp) if stamp is not None else None
 
 
 def _new(plan: ImportPlan) -> list[dict[str, Any]]:

@@ -14,6 +14,7 @@ from memtui.engine.core.errors import RefusedError
 from memtui.engine.dialects.base import Dialect
 from memtui.engine.metadata.read import DEFAULT_IMPORTANCE, SECONDS_BELOW, normalise, parse_object
 from memtui.engine.recall.recipes.mem_engine.scope_rules import ScopeRules
+from memtui.engine.transfer.importing import hermes_row
 from memtui.engine.transfer.importing.engine_row import EngineRows, mark_not_embedded
 from memtui.engine.transfer.importing.no_place import without_place
 from memtui.engine.transfer.readers.lancedb import BUILTIN_SCOPE
@@ -71,6 +72,7 @@ class RowBuilder:
             "memtui": self._own,
             "builtin": self._builtin,
             "engine": self._engine,
+            "hermes": self._hermes,
         }
         if dialect.can.row_form not in makers:
             raise RefusedError(
@@ -109,6 +111,10 @@ class RowBuilder:
     def names_are_global(self) -> bool:
         """Whether an id names one memory of the table, whatever its scope."""
         return self.dialect.can.row_form == "engine"
+
+    def named(self, row_id: str) -> str:
+        """A made id in the shape that the table's program gives its own."""
+        return hermes_row.fact_id(row_id) if self.dialect.can.row_form == "hermes" else row_id
 
     def mark_bare(self, values: dict[str, Any]) -> None:
         """Note in a row that zeros stand in for its vector, where the table's program notes that."""
@@ -229,6 +235,14 @@ class RowBuilder:
         if self._is_whole(record):
             return self._verbatim(record)
         values = self._engine_rows.values(record, notes)
+        return {name: values.get(name) for name in (*values, *self._columns)}
+
+    # ------------------------------------------------------------------ Hermes
+
+    def _hermes(self, record: Record, notes: list[ConversionNote]) -> dict[str, Any]:
+        if self._is_whole(record):
+            return hermes_row.restored(self._verbatim(record))
+        values = hermes_row.hermes_values(record, self.scoping, self._now_ms, notes)
         return {name: values.get(name) for name in (*values, *self._columns)}
 
     # ------------------------------------------------------------------ built-in memory-lancedb

@@ -88,7 +88,7 @@ class ListPanel(BoundPanel[BrowseState], Splitter):
         tall = state.wish.shape.tall
         if tall != self.listing.tall:
             self.listing.show_tall(tall)
-            self.query_one(ListHead).show(self.listing.sort, tall=tall)
+            self.query_one(ListHead).show(self.listing.sort, tall=tall, tiers=self.listing.tiers)
         if state.answer is not self._answer:
             self._answer = state.answer
             if state.answer is not None:
@@ -98,6 +98,7 @@ class ListPanel(BoundPanel[BrowseState], Splitter):
 
     def _show_list(self, state: BrowseState, answer: ListAnswer) -> None:
         found, engine = answer.view, state.engine
+        self.listing.tiers = engine is None or engine.store.dialect.has_tiers
         order = "~" if found.ranked else found.query.sort
         self.listing.show(
             found.total,
@@ -108,7 +109,7 @@ class ListPanel(BoundPanel[BrowseState], Splitter):
             near=found.similarity if found.ranked else None,
             sought=match_pattern(found.query.filter),
         )
-        self.query_one(ListHead).show(order, tall=self.listing.tall)
+        self.query_one(ListHead).show(order, tall=self.listing.tall, tiers=self.listing.tiers)
 
     def _show_words(self, state: BrowseState) -> None:
         words, listing = self.query_one(StatePanel), self.listing

@@ -76,15 +76,18 @@ _MORE = (IMPORTANCE, USED, COUNT, SCOPE, CONFIDENCE, SOURCE)
 """Columns beside the first ones, in the order in which they are worth their room."""
 
 
-def columns(width: int, sort: str, screen: int = 0, *, tall: bool = False) -> tuple[Column, ...]:
+def columns(
+    width: int, sort: str, screen: int = 0, *, tall: bool = False, tiers: bool = True
+) -> tuple[Column, ...]:
     """The columns that fit into `width` cells; the one that is sorted by is always among them (`~`: similarity).
 
     The text has half of the `screen` before any column is shown that the list can do without. Rows of two lines
     (`tall`) have the scope on the second, and their text has its half over both: words stand in such rows sooner.
+    Without `tiers` no memory here has one.
     """
     half = -(-screen // 2)
     key = sort.removeprefix("-")
-    shown = [FLAG, TIER, CATEGORY]
+    shown = [FLAG, TIER, CATEGORY] if tiers else [FLAG, CATEGORY]
     if key == "~":
         shown.append(NEAR)
     by_key = {column.sort: column for column in (*_MORE, AGE)}
@@ -101,7 +104,7 @@ def columns(width: int, sort: str, screen: int = 0, *, tall: bool = False) -> tu
             shown.append(column)
     least = WANTED_TEXT if tall else max(WANTED_TEXT, half)
     for short_one, whole in ((CATEGORY, CATEGORY_WORD), (TIER, TIER_WORD)):
-        if _room(shown, width) - whole.width + short_one.width >= least:
+        if short_one in shown and _room(shown, width) - whole.width + short_one.width >= least:
             shown[shown.index(short_one)] = whole
     if _room(shown, width) < LEAST_TEXT and key != CATEGORY.sort:
         shown.remove(CATEGORY)

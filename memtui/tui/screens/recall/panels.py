@@ -183,8 +183,9 @@ class ResultsPanel(AnswerPanel):
         where = f"{at} / {len(ids)}" if ids else ""
         empty = not ids or self.has_class("-state")
         share = trace is not None and present.fused_by_ranks(trace)
+        plain = present.SMALLER if trace is not None and present.by_distance(trace) else "score"
         which: str | Content = (
-            "" if empty else "tier  share of two first places  rank" if share else "score  rank"
+            "" if empty else "tier  share of two first places  rank" if share else f"{plain}  rank"
         )
         told = trace.confidence if trace is not None and not empty else None
         if told is not None:

@@ -188,7 +188,7 @@ class HermesRun:
             outside=self.outside.live(),
             prover=prove_hermes,
             matcher=words_met_in,
-            asker=self._asker(way),
+            asker=self._asker(way, mode),
             extra=self._extra(way, stored),
         )
 
@@ -216,14 +216,15 @@ class HermesRun:
         ]
         return {NAME: told, "prefetched": {"text": block_of(lines), "parts": parts}}
 
-    def _asker(self, way: Way) -> Asker | None:
+    def _asker(self, way: Way, mode: str) -> Asker | None:
         if not self.own:
             return None
         rows = way.rows
         where = f"workspace {rows.workspace}" if rows.workspace else "all workspaces"
         whose = f", {rows.user} and nobody in particular" if rows.user else ", all users"
         named = None if not rows.workspace else (rows.workspace,)
-        asker = Asker("", "own-rules", named, f"searched in {where}{whose}")
+        told = "; the score is a distance: smaller is better" if mode == "vector" else ""
+        asker = Asker("", "own-rules", named, f"searched in {where}{whose}{told}")
         agent = self.request.agent.strip()
         return uncounted(asker, agent, NO_AGENTS) if agent else asker
 
