@@ -27,7 +27,7 @@ KEPT = {
     "memtui.engine.changes.named_lock": "the lock of one program, as owner_lock beside it",
     "memtui.engine.discovery.crewai_stores": "the places of another program; the search beside it asks each of them",
     "memtui.engine.transfer.importing.hermes_row": "the same of another program",
-    "memtui.engine.discovery.hermes_config": "one file as another program reads it; the places beside it name it",
+    "memtui.engine.alive.hermes_check": "another host's homes; the check beside it judges OpenClaw's",
     "memtui.engine.health.light_rows": "one pass over small columns, which the checks share through their patient",
     "memtui.engine.documents.pack_policy": "what is kept, bounded and scored; the pack beside it counts and renders",
     "memtui.engine.capture.recipes.pro.gates": "the gates of the plugin as a table; the run beside it would bury them",

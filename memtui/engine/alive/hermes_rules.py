@@ -28,7 +28,7 @@ COLUMNS = ("id", KIND, ROLE, SESSION, TURN, "source", "created_at")
 
 
 @dataclass(slots=True)
-class Session:
+class TurnsOfSession:
     """The turns of one session in the table: the places of questions and answers, and when it began."""
 
     id: str
@@ -39,16 +39,16 @@ class Session:
 
 
 @dataclass(frozen=True, slots=True)
-class Talk:
+class StoredTalk:
     """What the rows tell of the plugin's writing."""
 
-    sessions: tuple[Session, ...]
+    sessions: tuple[TurnsOfSession, ...]
     """The oldest first."""
     facts: int
     drawn_last: Any
     """When the newest fact was drawn out of talk; None where none was."""
 
-    def undrawn(self, least: int) -> list[Session]:
+    def undrawn(self, least: int) -> list[TurnsOfSession]:
         """Sessions of `least` questions or more that began after the last fact was drawn."""
         since = self.drawn_last
         return [
@@ -68,7 +68,7 @@ class Talk:
         ]
 
     @property
-    def gaps(self) -> list[tuple[Session, int]]:
+    def gaps(self) -> list[tuple[TurnsOfSession, int]]:
         """Whole turns, question and answer, that are missing between others of their session."""
         out = []
         for each in self.sessions:
@@ -81,9 +81,9 @@ class Talk:
         return out
 
 
-def read_talk(store: Store) -> Talk:
+def read_talk(store: Store) -> StoredTalk:
     """One pass over small columns of a store of the plugin."""
-    sessions: dict[str, Session] = {}
+    sessions: dict[str, TurnsOfSession] = {}
     facts, drawn = 0, None
     for batch in store.pin().scan(list(COLUMNS)):
         for row in batch.select(list(COLUMNS)).to_pylist():
@@ -95,14 +95,14 @@ def read_talk(store: Store) -> Talk:
                 continue
             if row[TURN] is None or made is None:
                 continue
-            each = sessions.setdefault(row[SESSION] or "", Session(row[SESSION] or "", made))
+            each = sessions.setdefault(row[SESSION] or "", TurnsOfSession(row[SESSION] or "", made))
             each.began = min(each.began, made)
             if row[ROLE] == "user":
                 each.asked.add(row[TURN])
             else:
                 each.answered[row[TURN]] = row["id"]
     ordered = sorted(sessions.values(), key=lambda each: each.began)
-    return Talk(tuple(ordered), facts, drawn)
+    return StoredTalk(tuple(ordered), facts, drawn)
 
 
 def never_null(store: Store) -> list[str]:
@@ -141,7 +141,7 @@ def causes(home: Path, config: HermesConfig, store: Store, dims: int | None) -> 
     yield from _of_talk(config, read_talk(store), table, said)
 
 
-def _of_talk(config: HermesConfig, talk: Talk, table: str, said: str) -> Iterator[Cause]:
+def _of_talk(config: HermesConfig, talk: StoredTalk, table: str, said: str) -> Iterator[Cause]:
     extraction = config.settings.get("extraction")
     block = extraction if isinstance(extraction, dict) else {}
     least = block.get("min_turns", 3)
