@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.benchmarks.limits import within
 from tests.benchmarks.sizes import sized
 from tests.benchmarks.smooth_keys import STOPS
 from tests.benchmarks.test_catalog_scale import run
@@ -40,8 +41,8 @@ def test_one_freeze_of_the_collector_after_the_start_is_not_enough(folder: Path)
     once = latest_key(json.loads(run("smooth_keys.py", str(folder), str(KEYS), "once")))
     tuned = latest_key(json.loads(run("smooth_keys.py", str(folder), str(KEYS))))
     print(f"latest key: {once:.1f} units with one freeze, {tuned:.1f} with the collector between keys")
-    assert once > UNITS
-    assert tuned < once / 2
+    assert once > UNITS, "one freeze is enough here: the tuning can go"
+    within(tuned / once, 1 / 2)
 
 
 def test_no_key_waits_for_a_turn_of_the_loop(folder: Path):
@@ -49,7 +50,7 @@ def test_no_key_waits_for_a_turn_of_the_loop(folder: Path):
     assert found["rows"] == ROWS
     unit = found["unit_ms"]
     seen = {"start": {"opened": found["start"]}, **found["screens"]}
-    over = []
+    slowest, where = 0.0, ""
     for stop in STOPS:
         assert seen[stop.name]["screen"] == stop.screen
     for name, parts in seen.items():
@@ -57,7 +58,6 @@ def test_no_key_waits_for_a_turn_of_the_loop(folder: Path):
             turns = parts[what]
             said = ", ".join(f"{part} {turns[part]:.1f} ms" for part in ("p50", "p95", "p99", "max"))
             print(f"{name}, {what}: {said}, in {turns['turns']} turns")
-            if turns["max"] > UNITS * unit:
-                over.append(f"{name}, {what}: {turns['max']:.1f} ms are {turns['max'] / unit:.1f} units")
+            slowest, where = max((slowest, where), (turns["max"] / unit, f"{name}, {what}"))
     print(f"unit {unit:.1f} ms, slowest {found['slowest']}")
-    assert not over
+    within(slowest, UNITS, f"units; {where}")

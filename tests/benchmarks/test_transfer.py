@@ -27,6 +27,7 @@ from memtui.engine.transfer.exporting.request import ExportRequest
 from memtui.engine.transfer.importing.existing import ExistingMemories
 from memtui.engine.transfer.importing.near_copies import Nearest, kind_of
 from memtui.engine.transfer.importing.request import ImportRequest
+from tests.benchmarks.limits import within
 from tests.benchmarks.million import write
 from tests.benchmarks.sizes import sized
 from tests.benchmarks.test_catalog_scale import run
@@ -82,7 +83,7 @@ def test_an_export_beside_a_bare_scan_and_json_dump(source: Path, vectors: bool)
 
     theirs = spent(bare)
     print({"rows": ROWS, "vectors": vectors, "export": ours, "bare": theirs, "ratio": ours / theirs})
-    assert ours <= EXPORT_LIMIT * theirs
+    within(ours / theirs, EXPORT_LIMIT)
 
 
 @pytest.mark.parametrize("kind", ["plugin", "own"])
@@ -123,7 +124,7 @@ def test_an_import_beside_bare_parsing_and_adding(source: Path, lines: Path, kin
     parsed = spent(parse)
     print({"rows": ROWS, "into": kind, "import": spent_on_ours, "add": added, "parse": parsed,
            "beside add": spent_on_ours / added, "beside both": spent_on_ours / (added + parsed)})  # fmt: skip
-    assert spent_on_ours <= IMPORT_LIMIT * (added + parsed)
+    within(spent_on_ours / (added + parsed), IMPORT_LIMIT)
 
 
 @pytest.mark.parametrize("said", ["a word at a time", "password"])
@@ -152,8 +153,8 @@ def test_a_line_of_five_megabytes_costs_what_as_much_in_many_lines_costs(tmp_pat
         found[name] = spent(whole)
         grown[name] = watch.stop()
     print({"bytes": len(text), "said": said, **found, "grown": grown, "ratio": found["one"] / found["many"]})
-    assert found["one"] <= LINE_LIMIT * found["many"]
-    assert grown["one"] < LINE_BYTES * len(text)
+    within(found["one"] / found["many"], LINE_LIMIT, "time")
+    within(grown["one"] / len(text), LINE_BYTES, "bytes a character")
 
 
 def test_near_copies_beside_the_bare_product(tmp_path: Path) -> None:
@@ -179,7 +180,7 @@ def test_near_copies_beside_the_bare_product(tmp_path: Path) -> None:
 
     theirs = spent(product)
     print({"incoming": incoming, "there": there, "near": ours, "product": theirs, "ratio": ours / theirs})
-    assert ours <= NEAR_LIMIT * theirs
+    within(ours / theirs, NEAR_LIMIT)
 
 
 def test_memory_hardly_grows_with_the_rows(tmp_path_factory: pytest.TempPathFactory) -> None:
@@ -191,4 +192,5 @@ def test_memory_hardly_grows_with_the_rows(tmp_path_factory: pytest.TempPathFact
             found.append(json.loads(run("transfer_peak.py", what, str(folder), str(rows), "32"))["bytes"])
     growth = {what: (most - least) / (many - few) for what, (least, most) in taken.items()}
     print({**taken, "bytes a row": growth})
-    assert max(growth.values()) <= BYTES_A_ROW
+    for what, bytes_a_row in growth.items():
+        within(bytes_a_row, BYTES_A_ROW, f"{what}, bytes a row")

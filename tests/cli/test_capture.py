@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -240,6 +241,28 @@ def test_what_was_recorded_is_replayed_in_a_store_of_its_own(run: Run, place: Pa
     assert tree_hash(place / "store") == before
     (place / "other.json").write_text('{"minMessages": 9}')
     assert line_of(run, file, "--config", place / "other.json")["rows_created"] == []
+
+
+def test_a_replay_prints_json_that_every_program_reads(run: Run, place: Path) -> None:
+    """Numbers that JSON does not know become null; a name of another script and a control stay what they are."""
+    captured(run, place)
+    (place / "talk.txt").write_text("User: I live in Zu\u0308rich, not in \u202eLeeds.\n", encoding="utf-8")
+    file = place / "talk.jsonl"
+    captured(run, place, "--record", file)
+    told = json.loads(file.read_text(encoding="utf-8"))
+    told["id"] = "odd"
+    assert told["rows_before"]
+    told["rows_before"] = [{**row, "importance": math.nan} for row in told["rows_before"]]
+    file.write_text(json.dumps(told), encoding="utf-8")
+    code, out, errors = run("capture", "--replay", file)
+    assert code == 0, errors
+
+    def refuse(name: str) -> None:
+        raise AssertionError(f"{name} is no JSON")
+
+    (line,) = out.splitlines()
+    assert json.loads(line, parse_constant=refuse)["id"] == "odd"
+    assert "\u202e" not in out
 
 
 def memory(text: str, content: str, **more: Any) -> dict[str, Any]:

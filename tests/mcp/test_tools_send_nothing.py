@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from memtui.engine import Engine, open_engine
 from memtui.mcp.door import Door, ToolError
+from memtui.mcp.openclaw import openclaw_tools
 from memtui.mcp.tools.base import Tool
 from memtui.mcp.tools.registry import all_tools
 from tests.conftest import NOW_MS
@@ -80,6 +83,49 @@ def test_what_a_tool_sends_is_what_it_is_for(tool: Tool, tmp_path: Path, service
             assert all(each.startswith(given_words) for each in sent), (
                 "a question, and the same with one word more"
             )
+
+
+PLUGINS_SEND: dict[str, dict[str, Any]] = {
+    "memory_recall": {"query": ASKED},
+    "memory_store": {"text": "The ladder of the yard is green."},
+    "memory_update": {"memoryId": IDS[0], "text": "Tool 1 hangs on the door."},
+    "memory_forget": {"query": ASKED},
+    "memory_promote": {"query": ASKED},
+    "memory_archive": {"query": ASKED, "reason": "old"},
+    "memory_explain_rank": {"query": ASKED},
+}
+"""The plugin's own tools whose arguments hold a question or a text: those go to the agent's service, nothing else."""
+
+
+@pytest.mark.parametrize("tool", openclaw_tools(Path(), {}), ids=lambda tool: tool.name)
+def test_what_a_tool_of_the_plugin_sends_is_what_it_was_given(
+    tool: Tool, tmp_path: Path, service: Loopback
+) -> None:
+    store = served_home(tmp_path, service.url)
+    open_table(store).update(where="true", values={"scope": "agent:main"})
+    door = Door(
+        lambda: open_engine(
+            None,
+            now=lambda: NOW_MS,
+            environ={"HOME": str(tmp_path)},
+            cwd=tmp_path,
+            writable=True,
+            state=tmp_path / "state",
+        ),
+        agent="main",
+        writable=True,
+        client="test",
+    )
+    config = json.loads((tmp_path / ".openclaw" / "openclaw.json").read_text())
+    config = config["plugins"]["entries"]["memory-lancedb-pro"]["config"]
+    (own,) = (each for each in openclaw_tools(tmp_path / "ws", config) if each.name == tool.name)
+    given = PLUGINS_SEND.get(tool.name, {})
+    with suppress(ToolError, ValidationError):
+        own.run(door, own.arguments(**given))
+    sent = [text for request in service.requests for text in _texts(request.body)]
+    words = tuple(str(value) for value in given.values())
+    assert [each for each in sent if not words or not each.startswith(words)] == []
+    assert bool(sent) == bool(given), (tool.name, given)
 
 
 def _texts(body: Any) -> list[str]:
