@@ -58,6 +58,7 @@ COMMANDS = {
     "reembed": "move to another embedding model: rehearse, embed, switch, roll back",
     "undo": "undo a change",
     "journal": "list the changes made through memtui",
+    "extensions": "list the installed extensions: dialects, formats, recipes, checks; say which are broken",
     "mcp": "run an MCP server: search, store and why-not as tools for agents",
     "connect": "connect an agent's host: write the server into its configuration, check it, undo",
     "clients": "manage clients of the server: tokens, permissions, pause, revoke",

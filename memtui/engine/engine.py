@@ -549,10 +549,18 @@ class Engine:
         return self._store.dialect.can.default_recipe
 
     def recipes(self) -> tuple[RecipeInfo, ...]:
-        """Every recipe, in the order to show them."""
-        from memtui.engine.recall.recipes.registry import all_recipes
+        """Every recipe, in the order to show them; first that of an extension, where the store's dialect is its own."""
+        from memtui.engine.core.errors import UsageError
+        from memtui.engine.core.extensions import ExtensionError
+        from memtui.engine.recall.recipes.registry import all_recipes, recipe_named
 
-        return all_recipes()
+        known = all_recipes()
+        if self.default_recipe in {recipe.name for recipe in known}:
+            return known
+        try:
+            return (recipe_named(self.default_recipe), *known)
+        except (ExtensionError, UsageError):
+            return known
 
     def recall(
         self, request: RecallRequest, on_stage: OnStage | None = None, cancel: CancelToken | None = None

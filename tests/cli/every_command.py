@@ -31,6 +31,7 @@ OTHERWISE = {
     "docs",
     "completion",
     "schema",
+    "extensions",
 }
 """Commands that read no store of a person, or have nothing to do with one that is named."""
 _CODES = (0, 1, 2, 3, 4)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from memtui.engine.core.memory import Memory
 from memtui.engine.core.text import clean
@@ -84,6 +84,8 @@ class Capabilities:
     """Whether its rows are made from Markdown: a change is made in the file, and the index is its program's."""
     read_only_because: str = ""
     """Why what is no change of a file cannot be done, one sentence; empty for tables."""
+    of_extension: bool = False
+    """Whether the dialect comes from an extension; set by the registry."""
     default_recipe: str = "pro/agent"
     """The recipe by which the table's program recalls."""
 
@@ -220,6 +222,16 @@ class Dialect:
     def value(row: Mapping[str, Any], column: str | None) -> Any:
         """The stored value, None where there is no such column."""
         return row.get(column) if column else None
+
+
+class DialectModule(Protocol):
+    """What a module has that brings a dialect: ours in this package, and those of extensions (`memtui.dialects`)."""
+
+    PROTOCOL: int
+    """The version of this protocol that the module was written for: 1."""
+
+    def recognise(self, schema: pa.Schema) -> Dialect | None:
+        """The dialect of a table with this schema; None for another program's table. Reads nothing else."""
 
 
 # Arrow rows as plain dictionaries.

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from memtui.engine.core.memory import Memory
 from memtui.engine.core.text import clean
 from memtui.engine.dialects.base import Capabilities, Columns, Dialect, fits
+from memtui.engine.dialects.mem_engine import MARKS
 from memtui.engine.dialects.with_metadata import clean_values
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+
+PROTOCOL = 1
 
 NAME = "crewai"
 
@@ -109,3 +112,11 @@ class CrewDialect(Dialect):
 def crewai(*, sources: bool) -> CrewDialect:
     """A table that CrewAI made; `sources` says whether it notes where a memory came from."""
     return CrewDialect(NAME, "CrewAI", COLUMNS, (SOURCE,) if sources else (), can=CAN)
+
+
+def recognise(schema: pa.Schema) -> Dialect | None:
+    """CrewAI's dialect, where all its columns are there and none is openclaw-mem-engine's."""
+    names = set(schema.names)
+    if not names >= set(REQUIRED) or names.intersection(MARKS):
+        return None
+    return crewai(sources={SOURCE, PRIVATE} <= names)

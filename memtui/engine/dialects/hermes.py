@@ -13,6 +13,8 @@ from memtui.engine.dialects.base import Capabilities, Columns, Dialect
 if TYPE_CHECKING:
     import pyarrow as pa
 
+PROTOCOL = 1
+
 NAME = "hermes"
 
 KIND, USER, ABSTRACT, TAGS = "kind", "user_id", "abstract", "tags"
@@ -80,3 +82,8 @@ def hermes(names: frozenset[str]) -> HermesDialect:
     """A table with these columns that the plugin made."""
     labels = tuple(each for each in LABELS if each in names)
     return HermesDialect(NAME, "Hermes", COLUMNS, labels, can=CAN, more=MORE, doubled_ids=f"{TURN_KIND}_")
+
+
+def recognise(schema: pa.Schema) -> Dialect | None:
+    """The plugin's dialect, where all its columns are there."""
+    return hermes(frozenset(schema.names)) if set(schema.names) >= set(REQUIRED) else None

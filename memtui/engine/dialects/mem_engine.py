@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from memtui.engine.dialects.base import Capabilities, Columns, Dialect
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+PROTOCOL = 1
 
 LABEL, TRUST = MARKS = ("importance_label", "trust_tier")
 """Columns that no other program's table has."""
@@ -26,3 +34,10 @@ def mem_engine() -> Dialect:
         default_recipe="mem-engine",
     )
     return Dialect("engine", "openclaw-mem-engine", columns, MARKS, can=can)
+
+
+def recognise(schema: pa.Schema) -> Dialect | None:
+    """openclaw-mem-engine's dialect, where all its columns are there and none is another program's."""
+    names = set(schema.names)
+    foreign = names & {"metadata", "timestamp", "agentId"}
+    return mem_engine() if names >= set(REQUIRED) and not foreign else None

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from memtui.engine.dialects.base import Capabilities, Columns, Dialect
+from memtui.engine.dialects.mem_engine import MARKS
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+PROTOCOL = 1
 
 REQUIRED = ("id", "text", "vector", "importance", "category", "createdAt")
 
@@ -25,3 +34,12 @@ def builtin(*, agent: bool, scope: bool) -> Dialect:
     if not scope:
         return Dialect("builtin-g2", "built-in memory-lancedb (agentId)", columns, ("agentId",), can=CAN)
     return Dialect("builtin-g3", "built-in memory-lancedb (agentId, scope)", columns, ("agentId",), can=CAN)
+
+
+def recognise(schema: pa.Schema) -> Dialect | None:
+    """The built-in program's dialect of the table's generation; None where a column is another program's."""
+    names = set(schema.names)
+    if not names >= set(REQUIRED) or names.intersection(("metadata", "timestamp", *MARKS)):
+        return None
+    agent, scope = "agentId" in names, "scope" in names
+    return builtin(agent=agent, scope=scope) if agent or not scope else None

@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from memtui.engine.dialects.base import Capabilities, Columns
+from memtui.engine.dialects.mem_engine import MARKS
 from memtui.engine.dialects.with_metadata import LifecycleDialect
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from memtui.engine.dialects.base import Dialect
+
+
+PROTOCOL = 1
 
 COLUMNS = Columns(
     scope="scope", category="category", importance="importance", timestamp="timestamp", metadata="metadata"
@@ -43,3 +54,13 @@ def pro_on_builtin(labels: tuple[str, ...]) -> LifecycleDialect:
     )
     title = "memory-lancedb-pro (on a built-in table)"
     return LifecycleDialect("pro", title, columns, labels, (note,), agent_words=True, can=CAN)
+
+
+def recognise(schema: pa.Schema) -> Dialect | None:
+    """memory-lancedb-pro's dialect, also of a built-in table that it opened in place."""
+    names = set(schema.names)
+    if not names >= set(REQUIRED) or names.intersection(MARKS):
+        return None
+    if "createdAt" in names:
+        return pro_on_builtin(tuple(name for name in ("agentId",) if name in names))
+    return pro() if "agentId" not in names else None

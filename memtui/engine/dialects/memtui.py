@@ -10,6 +10,10 @@ from memtui.engine.dialects.with_metadata import LifecycleDialect
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from memtui.engine.dialects.base import Dialect
+
+
+PROTOCOL = 1
 
 MARK = "memtui.schema"
 """Key in the table's schema metadata; its value is the layout's number."""
@@ -66,3 +70,14 @@ def own_schema(dims: int) -> pa.Schema:
         ],
         metadata={MARK: LAYOUT},
     )
+
+
+def recognise(schema: pa.Schema) -> Dialect | None:
+    """memtui's own dialect, of a table with its mark and all its columns."""
+    return own() if layout_of(schema) == LAYOUT and set(schema.names) >= set(COLUMNS.known()) else None
+
+
+def layout_of(schema: pa.Schema) -> str:
+    """The number of the layout that memtui writes into its own tables; empty for all others."""
+    stored: bytes = (schema.metadata or {}).get(MARK.encode(), b"")
+    return stored.decode(errors="replace")

@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from memtui.engine.core.errors import DamagedStoreError, UnknownDialectError
+from memtui.engine.core.errors import DamagedStoreError, UnknownDialectError, UsageError
+from memtui.engine.core.extensions import (
+    Extension,
+    ExtensionError,
+    extension_named,
+    guarded,
+    guarded_methods,
+    installed,
+    load,
+)
 from memtui.engine.dialects import crewai, hermes, mem_engine, memory_lancedb, memory_lancedb_pro, memtui
-from memtui.engine.dialects.base import Dialect, fits
+from memtui.engine.dialects.base import Dialect, DialectModule, fits
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+MODULES: tuple[DialectModule, ...] = (memtui, memory_lancedb_pro, crewai, hermes, mem_engine, memory_lancedb)
+"""Our own dialects: each is asked in turn. What an extension adds is asked after them."""
+
+GROUP = "memtui.dialects"
 
 
 def detect(schema: pa.Schema, where: str) -> Dialect:
@@ -24,57 +40,92 @@ def detect(schema: pa.Schema, where: str) -> Dialect:
             fix="Restore the folder from a backup, or go back to an earlier version: memtui doctor says which and "
             "does it.",
         )
-    layout = _own_layout(schema)
+    layout = memtui.layout_of(schema)
     if layout not in ("", memtui.LAYOUT):
         raise UnknownDialectError(
             f"{where} was made by a newer memtui (layout {layout}); its columns are {_listing(schema)}.",
             fix=f"Update memtui. {_remedy(schema)}",
         )
-    dialect = _by_names(schema, layout)
+    dialect = _of_ours(schema, layout)
+    broken = ""
+    if dialect is None and not layout:
+        dialect, broken = _of_extensions(schema)
     if dialect is None:
         raise UnknownDialectError(
-            f"{where} is not a table of memories that memtui knows; its columns are {_listing(schema)}.",
+            f"{where} is not a table of memories that memtui knows; its columns are {_listing(schema)}.{broken}",
             fix=_remedy(schema),
         )
-    wrong = _ill_typed(schema, dialect)
-    if wrong:
-        raise UnknownDialectError(
-            f"{where} has the columns of {dialect.title}, but {wrong} has another type; "
-            f"its columns are {_listing(schema)}.",
-            fix=_remedy(schema),
-        )
+    _check_types(schema, dialect, where)
     return dialect
 
 
-def _own_layout(schema: pa.Schema) -> str:
-    """The number that memtui writes into its own tables, empty for all others."""
-    stored: bytes = (schema.metadata or {}).get(memtui.MARK.encode(), b"")
-    return stored.decode(errors="replace")
+def dialect_named(name: str, schema: pa.Schema, where: str) -> Dialect:
+    """The dialect `name` of an extension, chosen by a person for the table `where`.
+
+    Raises UsageError where no extension has that name, ExtensionError where it is broken, UnknownDialectError where
+    it does not know the table.
+    """
+    extension = extension_named(GROUP, name)
+    if extension is None:
+        known = ", ".join(one.name for one in installed(GROUP)) or "none is installed"
+        raise UsageError(
+            f"There is no column map and no dialect {name!r}.",
+            fix=f"Dialects of extensions: {known}. A column map is written as id=...,text=...,vector=...; "
+            "memtui columns makes one and keeps it under a name.",
+        )
+    dialect = _ask(extension, schema)
+    if dialect is None:
+        raise UnknownDialectError(
+            f"The {extension} does not know {where}; its columns are {_listing(schema)}.", fix=_remedy(schema)
+        )
+    _check_types(schema, dialect, where)
+    return dialect
 
 
-def _by_names(schema: pa.Schema, layout: str) -> Dialect | None:
-    names = set(schema.names)
+def _of_ours(schema: pa.Schema, layout: str) -> Dialect | None:
     if layout:
-        return memtui.own() if names >= set(memtui.COLUMNS.known()) else None
-    marks = names.intersection(mem_engine.MARKS)
-    if names >= set(memory_lancedb_pro.REQUIRED):
-        if marks:
-            return None
-        if "createdAt" in names:
-            return memory_lancedb_pro.pro_on_builtin(tuple(name for name in ("agentId",) if name in names))
-        return memory_lancedb_pro.pro() if "agentId" not in names else None
-    if names >= set(crewai.REQUIRED):
-        return None if marks else crewai.crewai(sources={crewai.SOURCE, crewai.PRIVATE} <= names)
-    if names >= set(hermes.REQUIRED):
-        return hermes.hermes(frozenset(names))
-    if names & {"metadata", "timestamp"}:
+        return memtui.recognise(schema)
+    return next((found for module in MODULES if (found := module.recognise(schema)) is not None), None)
+
+
+def _of_extensions(schema: pa.Schema) -> tuple[Dialect | None, str]:
+    """The dialect of the extension whose marks are all in the table, most marks first; and what is broken, in words."""
+    names, broken = set(schema.names), []
+    marked = [extension for extension in installed(GROUP) if extension.marks and extension.marks <= names]
+    for extension in sorted(marked, key=lambda extension: -len(extension.marks)):
+        try:
+            found = _ask(extension, schema)
+        except ExtensionError as error:
+            broken.append(f" {error.message}")
+            continue
+        if found is not None:
+            return found, ""
+    return None, "".join(broken)
+
+
+def _ask(extension: Extension, schema: pa.Schema) -> Dialect | None:
+    """What an extension says to a table; ExtensionError where it fails or answers with something else."""
+    recognise = guarded(load(extension, "recognise"), extension)
+    found = recognise(schema)
+    if found is not None and not isinstance(found, Dialect):
+        raise ExtensionError(f"The {extension} answered with {type(found).__name__}, not a dialect.")
+    if found is None:
         return None
-    if names >= set(mem_engine.REQUIRED):
-        return mem_engine.mem_engine() if "agentId" not in names else None
-    if names >= set(memory_lancedb.REQUIRED) and not marks:
-        agent, scope = "agentId" in names, "scope" in names
-        return memory_lancedb.builtin(agent=agent, scope=scope) if agent or not scope else None
-    return None
+    known = replace(found, can=replace(found.can, of_extension=True))
+    return guarded_methods(known, Dialect, extension)
+
+
+def _check_types(schema: pa.Schema, dialect: Dialect, where: str) -> None:
+    """Raise UnknownDialectError where a column is missing or of another type than the dialect needs."""
+    needed = (*dialect.columns.known(), *dialect.labels)
+    wrong = next((name for name in needed if name not in schema.names), "") or _ill_typed(schema, dialect)
+    if wrong:
+        kind = "has another type" if wrong in schema.names else "is missing"
+        raise UnknownDialectError(
+            f"{where} has the columns of {dialect.title}, but {wrong} {kind}; "
+            f"its columns are {_listing(schema)}.",
+            fix=_remedy(schema),
+        )
 
 
 def _ill_typed(schema: pa.Schema, dialect: Dialect) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, Protocol, overload
 
 from memtui.engine.core.progress import CancelToken, OnProgress
 from memtui.engine.core.text import counted
@@ -89,6 +89,19 @@ class Check:
     """What the remedy costs."""
     applies: Callable[[Patient], bool] = lambda patient: True
     """Whether the store has what the check looks at; where it has not, the check is neither passed nor failed."""
+
+
+class CheckModule(Protocol):
+    """What a module has that brings checks: ours in `checks`, and those of extensions (`memtui.checks`)."""
+
+    PROTOCOL: int
+    """The version of this protocol that the module was written for: 1."""
+    CHECKS: tuple[Check, ...]
+    """Its checks. The entry point of an extension is named like the dialect whose tables are looked at."""
+
+
+FIRST_OF_EXTENSIONS = 1000
+"""The number from which the kinds of extensions' checks are counted: D1000, D1001."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.core.errors import DamagedStoreError, MemtuiError
+from memtui.engine.core.extensions import ExtensionError
 from memtui.engine.core.progress import Progress
-from memtui.engine.health.check import GROUPS, Check, Cost, HealthFinding, Patient, Seen
-from memtui.engine.health.registry import all_checks
+from memtui.engine.health.check import FIRST_OF_EXTENSIONS, GROUPS, Check, Cost, HealthFinding, Patient, Seen
+from memtui.engine.health.registry import all_checks, checks_of_extension
 
 if TYPE_CHECKING:
     from memtui.engine.core.progress import CancelToken, OnProgress
@@ -85,10 +86,12 @@ def examine(
     findings: list[HealthFinding] = []
     fine: list[Check] = []
     unlooked: list[Unlooked] = []
+    added, broken = _of_extension(patient)
+    unlooked += broken
     chosen = [
         check
         for cost in PASSES
-        for check in all_checks()
+        for check in (*all_checks(), *added)
         if check.cost == cost
         and cost in passes
         and (kinds is None or check.kind in kinds)
@@ -132,6 +135,16 @@ def examine(
     return Examination(worst_first(findings), tuple(fine), tuple(unlooked), stopped, host_of(patient, chosen))
 
 
+def _of_extension(patient: Patient) -> tuple[tuple[Check, ...], list[Unlooked]]:
+    """The checks of an extension's dialect, for its tables alone; a broken extension is named and left out."""
+    if not patient.can.of_extension:
+        return (), []
+    try:
+        return checks_of_extension(patient.dialect), []
+    except ExtensionError as error:
+        return (), [Unlooked(patient.dialect, error.message)]
+
+
 def host_of(patient: Patient, chosen: Collection[Check]) -> Mapping[str, Any] | None:
     """The host that uses the store, where a check that asks for it was made."""
     asked = any(check.kind == "D41" for check in chosen)
@@ -167,7 +180,8 @@ def nothing_to_look_at(error: MemtuiError) -> Examination:
 
 
 def _without_table(check: Check) -> bool:
-    return check.kind in ("D29", "D34", "D35", "D36", "D37", "D38") or int(check.kind[1:]) > 40
+    number = int(check.kind[1:])
+    return check.kind in ("D29", "D34", "D35", "D36", "D37", "D38") or 40 < number < FIRST_OF_EXTENSIONS
 
 
 def worst_first(findings: Sequence[HealthFinding]) -> tuple[HealthFinding, ...]:

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from memtui.engine.core.errors import MemtuiError, UsageError
+from memtui.engine.core.extensions import installed
 from memtui.engine.transfer.format import Format, Sighting
-from memtui.engine.transfer.registry import FORMATS, format_named
+from memtui.engine.transfer.registry import FORMATS, READERS, format_named
 from memtui.engine.transfer.sources.files import ZIP
 from memtui.engine.transfer.sources.head import HEAD, KINDS, Head, Kind, head_text
 from memtui.engine.transfer.sources.json_stream import loads, unwrapped
@@ -57,7 +58,7 @@ def detect(path: Path, name: str = "auto") -> Detected:
         if best is not None and best[1].certainty >= 1:
             break
     if best is None:
-        raise _unknown(head)
+        raise _with_extensions(_unknown(head))
     found, sighting = best
     if sighting.refusal is not None:
         raise sighting.refusal
@@ -107,6 +108,14 @@ def _is_lines(head: str, suffix: str) -> bool:
     if not isinstance(value, dict):
         return suffix in _LINES and not isinstance(value, list)
     return bool(newline and rest.strip()) or suffix in _LINES
+
+
+def _with_extensions(error: MemtuiError) -> MemtuiError:
+    """The same error, whose remedy names the formats of extensions: their code runs only when it is chosen."""
+    names = ", ".join(extension.name for extension in installed(READERS))
+    if names:
+        error.fix = f"{error.fix} Formats of extensions are read when named with --format: {names}."
+    return error
 
 
 def _unknown(head: Head) -> MemtuiError:

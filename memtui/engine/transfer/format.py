@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from memtui.engine.core.errors import MemtuiError, UsageError
 from memtui.engine.transfer.record import Read
@@ -67,3 +67,12 @@ class Format:
                 fix=f"It comes as {' or '.join(KINDS[each] for each in self.readers)}; or leave the form out.",
             )
         return found
+
+
+class ReaderModule(Protocol):
+    """What a module has that reads formats: ours in `readers`, and those of extensions (`memtui.readers`)."""
+
+    PROTOCOL: int
+    """The version of this protocol that the module was written for: 1."""
+    FORMATS: tuple[Format, ...]
+    """Its formats. The entry point of an extension is named like the format that it stands for."""

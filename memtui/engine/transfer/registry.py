@@ -1,4 +1,4 @@
-"""All formats: every module of `readers` is asked for its `FORMATS`, every one of `writers` for its `FORMAT`."""
+"""All formats: of our own `readers` and `writers`, and of extensions when their name is chosen."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 
 from memtui.engine.core.errors import UsageError
+from memtui.engine.core.extensions import ExtensionError, extension_named, guarded, installed, load
 from memtui.engine.transfer import readers, writers
 from memtui.engine.transfer.exporting.request import ExportFormat
 from memtui.engine.transfer.format import Format
@@ -25,10 +26,18 @@ FORMATS: tuple[Format, ...] = _found()
 def format_named(name: str) -> Format:
     """The format of this name; UsageError with the names for another."""
     found = next((each for each in FORMATS if each.name == name), None)
+    if found is None and (extension := extension_named(READERS, name)) is not None:
+        offered = load(extension, "FORMATS", Format)
+        found = next((guarded(each, extension) for each in offered if each.name == name), None)
+        if found is None:
+            raise ExtensionError(f"The {extension} has no format named {name!r}.")
     if found is None:
-        known = ", ".join(each.name for each in FORMATS)
+        known = ", ".join([each.name for each in FORMATS] + [each.name for each in installed(READERS)])
         raise UsageError(f"There is no form {name!r}.", fix=f"The forms are auto, {known}.")
     return found
+
+
+READERS, WRITERS = "memtui.readers", "memtui.writers"
 
 
 EXPORT_FORMATS: tuple[ExportFormat, ...] = tuple(
@@ -43,7 +52,12 @@ EXPORT_FORMATS: tuple[ExportFormat, ...] = tuple(
 def export_format(name: str) -> ExportFormat:
     """The format to export to of this name; UsageError with the names for another."""
     found = next((each for each in EXPORT_FORMATS if each.name == name), None)
+    if found is None and (extension := extension_named(WRITERS, name)) is not None:
+        offered: ExportFormat = load(extension, "FORMAT", ExportFormat)
+        if offered.name != name:
+            raise ExtensionError(f"The {extension} has no format named {name!r}.")
+        found = guarded(offered, extension)
     if found is None:
-        known = ", ".join(each.name for each in EXPORT_FORMATS)
+        known = ", ".join([each.name for each in EXPORT_FORMATS] + [each.name for each in installed(WRITERS)])
         raise UsageError(f"There is no form {name!r} to export to.", fix=f"Choose {known}.")
     return found

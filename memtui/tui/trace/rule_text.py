@@ -170,6 +170,8 @@ def _halved(before: float, i: Inputs) -> str:
 
 FORMULAS: dict[str, Callable[[float, Inputs], str]] = {
     "inverse_distance": lambda b, i: f"1 / (1 + distance {figure(i.get('distance'))})",
+    "half_squared_l2": lambda b, i: f"1 - squared distance {figure(i.get('distance'))} / 2",
+    "cosine_similarity": lambda b, i: f"1 - cosine distance {figure(i.get('distance'))}",
     "inverse_squared_l2": lambda b, i: f"1 / (1 + squared distance {figure(i.get('distance'))})",
     "bm25_logistic": _words,
     "substring": _substring,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from memtui.engine.access import Access, ScopePolicy
 from memtui.engine.capture.chat import Chat
@@ -76,3 +76,12 @@ class CaptureRecipe:
     """Settings that a recording holds as they were resolved."""
     by_steps: bool = False
     """Whether a recording holds steps of the plugin's own, which the plugin plays."""
+
+
+class CaptureModule(Protocol):
+    """What a module has that brings a capture recipe: ours, and those of extensions (`memtui.capture_recipes`)."""
+
+    PROTOCOL: int
+    """The version of this protocol that the module was written for: 1."""
+    RECIPE: CaptureRecipe
+    """Its recipe. The entry point of an extension has the recipe's name."""

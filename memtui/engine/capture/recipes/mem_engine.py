@@ -389,6 +389,8 @@ def run(request: CaptureRequest, context: CaptureContext) -> CaptureTrace:
     )
 
 
+PROTOCOL = 1
+
 RECIPE = CaptureRecipe(
     "mem-engine",
     "openclaw-mem-engine",

@@ -164,6 +164,8 @@ def _decided(text: str, place: int, request: CaptureRequest, context: CaptureCon
     return replace(base, decision="create", reason="a trigger word stands in it", writes=(write,))
 
 
+PROTOCOL = 1
+
 RECIPE = CaptureRecipe(
     "memory-lancedb",
     "memory-lancedb",

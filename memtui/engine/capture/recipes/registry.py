@@ -1,11 +1,12 @@
-"""Every capture recipe by name: a new one is one line here."""
+"""Every capture recipe by name: our own from a static table, others from extensions when they are named."""
 
 from __future__ import annotations
 
 from functools import cache
 
-from memtui.engine.capture.recipes.base import CaptureRecipe
+from memtui.engine.capture.recipes.base import CaptureModule, CaptureRecipe
 from memtui.engine.core.errors import UsageError
+from memtui.engine.core.extensions import ExtensionError, extension_named, guarded, load
 
 
 @cache
@@ -15,18 +16,29 @@ def capture_recipes() -> dict[str, CaptureRecipe]:
     from memtui.engine.capture.recipes.memtui import run as memtui
     from memtui.engine.capture.recipes.pro import run as pro
 
-    listed: tuple[CaptureRecipe, ...] = (
-        memtui.RECIPE,
-        pro.RECIPE,
-        memory_lancedb.RECIPE,
-        mem_engine.RECIPE,
-    )
-    return {recipe.name: recipe for recipe in listed}
+    modules: tuple[CaptureModule, ...] = (memtui, pro, memory_lancedb, mem_engine)
+    return {module.RECIPE.name: module.RECIPE for module in modules}
+
+
+GROUP = "memtui.capture_recipes"
+
+
+@cache
+def _of_extension(name: str) -> CaptureRecipe | None:
+    """The capture recipe of the extension with this name; an ExtensionError where it is broken."""
+    extension = extension_named(GROUP, name)
+    if extension is None:
+        return None
+    recipe: CaptureRecipe = load(extension, "RECIPE", CaptureRecipe)
+    if recipe.name != name:
+        raise ExtensionError(f"The {extension} has no capture recipe named {name!r}.")
+    return guarded(recipe, extension)
 
 
 def capture_recipe(name: str) -> CaptureRecipe:
     """The recipe of this name. Raises UsageError with the names that there are."""
     known = capture_recipes()
-    if name not in known:
+    recipe = known.get(name) or _of_extension(name)
+    if recipe is None:
         raise UsageError(f"There is no capture recipe {name}.", fix=f"Take one of {', '.join(known)}.")
-    return known[name]
+    return recipe

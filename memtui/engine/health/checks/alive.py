@@ -79,6 +79,8 @@ _PARTS = (
     ("dreaming", "dreaming works", "nothing is promoted automatically"),
 )
 
+PROTOCOL = 1
+
 CHECKS = tuple(
     Check(
         f"D{number}", title, "facts", "S2", "wrong", effect, "see: memtui alive", _looks_at(part),

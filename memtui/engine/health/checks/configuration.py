@@ -99,6 +99,8 @@ def _two_stores(patient: Patient) -> Seen | None:
     )
 
 
+PROTOCOL = 1
+
 CHECKS = (
     Check(
         "D37", "configuration and store", "facts", "S2", "wrong",

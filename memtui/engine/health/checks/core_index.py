@@ -86,6 +86,8 @@ def _orphans(patient: Patient) -> Seen | None:
     )
 
 
+PROTOCOL = 1
+
 CHECKS = (
     Check(
         "D48", "index and files", "facts", "S3", "wrong", "the agent recalls what the files said before",

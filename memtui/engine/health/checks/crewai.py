@@ -203,6 +203,8 @@ def _rows(store: Store, version: int | None, where: str) -> dict[str, str]:
     return found
 
 
+PROTOCOL = 1
+
 CHECKS = (
     Check(
         "D50", "memories at the root", "light", "S2", "lost",

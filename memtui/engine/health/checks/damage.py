@@ -124,6 +124,8 @@ def _parts(store: Store, column: str) -> tuple[int, ...]:
     return tuple(sorted({int(each) >> 32 for batch in batches for each in batch.column("_rowid").to_numpy()}))
 
 
+PROTOCOL = 1
+
 CHECKS = (
     Check(
         "D34", "write lock", "facts", "S2", "wrong",

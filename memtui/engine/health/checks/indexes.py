@@ -134,6 +134,8 @@ def _dishonest(patient: Patient) -> Seen | None:
 
 _MAKE = "rebuild the full-text index in the format that the agent reads"
 
+PROTOCOL = 1
+
 CHECKS = (
     Check(
         "D5", "full-text index", "facts", "S2", "wrong",

@@ -135,6 +135,8 @@ def _secrets_in(path: Path) -> int:
     return sum(len(find_secrets(line)) for line in text.splitlines()) if may_hold_secrets(text) else 0
 
 
+PROTOCOL = 1
+
 CHECKS = (
     Check(
         "D28", "secrets in older versions", "light", "S1", "lost",

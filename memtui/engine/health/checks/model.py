@@ -111,6 +111,8 @@ def _day(time_ms: int) -> str:
 
 _EMBED = "embed these texts again with the store's model"
 
+PROTOCOL = 1
+
 CHECKS = (
     Check(
         "D18", "length of the model's vectors", "facts", "S2", "wrong",

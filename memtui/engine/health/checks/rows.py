@@ -242,6 +242,8 @@ def _oldest(times: np.ndarray) -> int | None:
     return int(known.min()) if known.size else None
 
 
+PROTOCOL = 1
+
 CHECKS = (
     Check(
         "D21", "ids", "light", "S2", "wrong",

@@ -136,6 +136,8 @@ _FOLD = "fold the table: many small files become one"
 
 _BACK = "the version before stays readable until it is cleaned away"
 
+PROTOCOL = 1
+
 CHECKS = (
     Check(
         "D1", "small fragments", "facts", "S3", "slow",

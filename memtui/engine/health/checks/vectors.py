@@ -174,6 +174,8 @@ _EMBED = "embed their texts again"
 
 _PRICE = "one embedding a memory"
 
+PROTOCOL = 1
+
 CHECKS = (
     Check(
         "D12", "missing vectors", "light", "S1", "lost",

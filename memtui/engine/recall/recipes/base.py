@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from memtui.engine.core.progress import CancelToken
 from memtui.engine.recall.context import RecallContext
@@ -77,3 +77,12 @@ class Recipe(RecipeInfo):
     """Whether the steps in a saved receipt can be computed again by the shared formulas."""
     own_scale: bool = False
     """Whether its scores are no share of 1: a weighted sum over a stretched pool, reciprocal ranks."""
+
+
+class RecipeModule(Protocol):
+    """What a module has that brings recipes: ours in this package, and those of extensions (`memtui.recipes`)."""
+
+    PROTOCOL: int
+    """The version of this protocol that the module was written for: 1."""
+    RECIPES: tuple[Recipe, ...]
+    """Its recipes. The entry point of an extension is named like the recipe that it stands for."""

@@ -93,6 +93,8 @@ def _asker(request: RecallRequest, context: RecallContext) -> tuple[RecallReques
     return by_own_rules(request, f"asked by {agent}: {rule}", agent)
 
 
+PROTOCOL = 1
+
 RECIPES = (
     Recipe(
         BUILTIN.name,

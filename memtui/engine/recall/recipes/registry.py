@@ -1,4 +1,4 @@
-"""Every recipe, by its name."""
+"""Every recipe, by its name: our own from a static table, others from extensions when they are named."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from memtui.engine.core.errors import UsageError
+from memtui.engine.core.extensions import ExtensionError, extension_named, guarded, load
 
 if TYPE_CHECKING:
     from memtui.engine.recall.recipes.base import Recipe
@@ -32,11 +33,30 @@ def _by_name() -> dict[str, Recipe]:
 def recipe_named(name: str) -> Recipe:
     """Return the recipe called `name`; raise UsageError with the known names otherwise."""
     known = _by_name()
-    if name not in known:
+    recipe = known.get(name) or _of_extension(name)
+    if recipe is None:
         raise UsageError(f"There is no recipe {name!r}.", fix=f"Known recipes: {', '.join(known)}.")
-    return known[name]
+    return recipe
+
+
+GROUP = "memtui.recipes"
+
+
+@cache
+def _of_extension(name: str) -> Recipe | None:
+    """The recipe of the extension with this name; an ExtensionError where it is broken or its recipe is another."""
+    from memtui.engine.recall.recipes.base import Recipe
+
+    extension = extension_named(GROUP, name)
+    if extension is None:
+        return None
+    offered: tuple[Recipe, ...] = load(extension, "RECIPES", Recipe)
+    recipe = next((recipe for recipe in offered if recipe.name == name), None)
+    if recipe is None:
+        raise ExtensionError(f"The {extension} has no recipe named {name!r}.")
+    return guarded(recipe, extension)
 
 
 def all_recipes() -> tuple[Recipe, ...]:
-    """Every recipe, in the order to show them."""
+    """Every recipe of our own, in the order to show them."""
     return tuple(_by_name().values())

@@ -198,3 +198,12 @@ class ExportFormat:
 def open_text(place: Path) -> IO[str]:
     """A text file for writing, UTF-8, line feeds only."""
     return place.open("w", encoding="utf-8", errors="replace", newline="\n", buffering=1 << 20)
+
+
+class WriterModule(Protocol):
+    """What a module has that writes a format: ours in `writers`, and those of extensions (`memtui.writers`)."""
+
+    PROTOCOL: int
+    """The version of this protocol that the module was written for: 1."""
+    FORMAT: ExportFormat
+    """Its format. The entry point of an extension has the format's name."""

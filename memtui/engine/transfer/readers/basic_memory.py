@@ -175,6 +175,8 @@ def detects(head: Head) -> Sighting | None:
     return Sighting((shown,), 0.8)
 
 
+PROTOCOL = 1
+
 FORMATS = (
     Format(
         "basic-memory",

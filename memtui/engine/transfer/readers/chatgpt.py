@@ -144,6 +144,8 @@ def detects(head: Head) -> Sighting | None:
     return None
 
 
+PROTOCOL = 1
+
 FORMATS = (
     Format(
         "chatgpt",

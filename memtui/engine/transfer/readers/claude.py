@@ -168,6 +168,8 @@ def _has_accounts(file: TreeFile) -> bool:
     return isinstance(row, dict) and any(key in row for key in (TEXT, PROJECTS, FILES))
 
 
+PROTOCOL = 1
+
 FORMATS = (
     Format(
         "claude",

@@ -140,6 +140,8 @@ def detects(head: Head) -> Sighting | None:
     return None
 
 
+PROTOCOL = 1
+
 FORMATS = (
     Format(
         "knowledge-graph",

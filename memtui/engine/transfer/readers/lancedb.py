@@ -143,6 +143,8 @@ def detects(head: Head) -> Sighting:
     )
 
 
+PROTOCOL = 1
+
 FORMATS = (
     Format("lancedb", "a LanceDB table of memories", {"lance": read}, detects, 20, stored=True, own=True),
 )

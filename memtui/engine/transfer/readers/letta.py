@@ -218,6 +218,8 @@ def detects_agent_file(head: Head) -> Sighting | None:
     return None
 
 
+PROTOCOL = 1
+
 FORMATS = (
     Format("letta", "Letta's archival passages or blocks", {"json": read}, detects, 60, stored=True),
     Format(

@@ -225,4 +225,6 @@ def detects(head: Head) -> Sighting | None:
     return None
 
 
+PROTOCOL = 1
+
 FORMATS = (Format("mem0", "mem0", {"json": read, "zip": read_backup}, detects, 50, stored=True),)

@@ -89,6 +89,8 @@ def detects(head: Head) -> Sighting | None:
     return None
 
 
+PROTOCOL = 1
+
 FORMATS = (
     Format(
         "mem-engine",

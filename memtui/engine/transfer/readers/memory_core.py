@@ -287,4 +287,6 @@ def _model(db: sqlite3.Connection, meta: str) -> tuple[str, ...]:
     return (f"embedded with {model}" + (f", {dims} numbers each" if dims else ""),) if model else ()
 
 
+PROTOCOL = 1
+
 FORMATS = (Format("memory-core", "memory-core's index", {"sqlite": read}, detects, 80, asks=("sessions",)),)

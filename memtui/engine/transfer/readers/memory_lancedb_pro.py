@@ -129,6 +129,8 @@ def detects(head: Head) -> Sighting | None:
     return None
 
 
+PROTOCOL = 1
+
 FORMATS = (
     Format(
         "memory-lancedb-pro",

@@ -148,6 +148,8 @@ def detects(head: Head) -> Sighting | None:
     return Sighting((f"lines marked {SCHEMA}", f"rows of a {', '.join(dialects)} table"))
 
 
+PROTOCOL = 1
+
 FORMATS = (
     Format(
         "memtui",

@@ -206,6 +206,8 @@ def _talk(text: str) -> int:
     return len(said) if len(said) > 1 and len(set(said)) > 1 else 0
 
 
+PROTOCOL = 1
+
 FORMATS = (
     Format("pasted", "a list that an assistant printed", {"text": read}, detects, 150, asks=("encoding",)),
 )

@@ -491,6 +491,8 @@ def detects_json(head: Head) -> Sighting | None:
     return Sighting((shown,), 0.1) if has_text else None
 
 
+PROTOCOL = 1
+
 FORMATS = (
     Format("csv", "a CSV table", {"text": read_csv}, detects_csv, 160, maps=True, asks=("encoding",)),
     Format("parquet", "a Parquet table", {"parquet": read_parquet}, detects_parquet, 170, maps=True),

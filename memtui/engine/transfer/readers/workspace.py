@@ -189,6 +189,8 @@ def detects_mirror(head: Head) -> Sighting | None:
 
 _READERS: Mapping[Kind, Reader] = {"folder": read, "text": read, "zip": read}
 
+PROTOCOL = 1
+
 FORMATS = (
     Format(
         "markdown",

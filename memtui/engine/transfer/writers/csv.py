@@ -117,6 +117,8 @@ def count_row_losses(memory: Memory, row: dict[str, Any], header: Header, ledger
     count_columns(memory, header, ledger)
 
 
+PROTOCOL = 1
+
 FORMAT = ExportFormat(
     "csv",
     "a table for spreadsheets",

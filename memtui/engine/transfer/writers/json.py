@@ -109,6 +109,8 @@ def count_row_losses(memory: Memory, row: dict[str, Any], header: Header, ledger
             ledger.count(name, NO_PLACE, 1, memory.id)
 
 
+PROTOCOL = 1
+
 FORMAT = ExportFormat(
     "json",
     "memory-lancedb-pro's own export",

@@ -109,6 +109,8 @@ def frame(header: Header) -> dict[str, Any]:
     return found
 
 
+PROTOCOL = 1
+
 FORMAT = ExportFormat(
     "jsonl",
     "JSON lines, with everything",

@@ -141,6 +141,8 @@ def count_row_losses(memory: Memory, row: dict[str, Any], header: Header, ledger
     count_columns(memory, header, ledger)
 
 
+PROTOCOL = 1
+
 FORMAT = ExportFormat(
     "markdown", "MEMORY.md and daily files", Notes, 50, words=("md",), losses=count_row_losses
 )

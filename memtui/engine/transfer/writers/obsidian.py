@@ -112,6 +112,8 @@ def count_row_losses(memory: Memory, row: dict[str, Any], header: Header, ledger
     count_columns(memory, header, ledger)
 
 
+PROTOCOL = 1
+
 FORMAT = ExportFormat(
     "obsidian", "notes for an Obsidian vault", Vault, 60, words=("vault",), losses=count_row_losses
 )

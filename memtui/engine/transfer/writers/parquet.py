@@ -49,6 +49,8 @@ def in_words(file: Path) -> str:
     return "\n".join("".join(f"{name} = {value!r}\n" for name, value in row.items()) for row in rows)
 
 
+PROTOCOL = 1
+
 FORMAT = ExportFormat(
     "parquet",
     "a table with everything, for other programs",

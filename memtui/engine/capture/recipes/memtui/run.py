@@ -130,6 +130,8 @@ def _fates(
     return tuple(texts)
 
 
+PROTOCOL = 1
+
 RECIPE = CaptureRecipe(
     "memtui",
     "memtui",

@@ -315,6 +315,8 @@ def _belongs(write: Write, candidate: CaptureCandidate) -> bool:
     return candidate.match is not None and write.row.id == candidate.match
 
 
+PROTOCOL = 1
+
 RECIPE = CaptureRecipe(
     "pro",
     "memory-lancedb-pro",

@@ -464,6 +464,8 @@ def _idle(trace: Trace, path: str) -> str:
     return ""
 
 
+PROTOCOL = 1
+
 RECIPES = (
     Recipe(
         NAME,

@@ -503,6 +503,8 @@ class _Engine:
         return {memory.id: memory for memory in self.pin.dialect.to_memories(table, self.now_ms)}
 
 
+PROTOCOL = 1
+
 RECIPES = (
     Recipe(
         NAME,

@@ -366,6 +366,8 @@ def run_over(
     return HostIndexRun(request, outside, now_ms, ears, cancel or CancelToken()).trace()
 
 
+PROTOCOL = 1
+
 RECIPES = (
     Recipe(
         NAME,

@@ -435,6 +435,8 @@ class MemtuiRun:
         return {memory.id: memory for memory in self.pin.dialect.to_memories(table, self.now_ms)}
 
 
+PROTOCOL = 1
+
 RECIPES = (
     Recipe(
         NAME,

@@ -58,6 +58,8 @@ CLI = StagedRecipe("pro/cli", PRO_STAGES, "cli", 10, decay_on=False)
 
 ARTICLE = StagedRecipe("pro/article", ARTICLE_STAGES, None, 10, decay_on=False)
 
+PROTOCOL = 1
+
 RECIPES = (
     _recipe(
         AGENT,
