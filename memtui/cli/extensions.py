@@ -23,7 +23,7 @@ def run(args: Namespace) -> int:
         print_json({"schema": SCHEMA, "extensions": [each.as_json() for each in found]})
         return 1 if broken else 0
     if not found:
-        print_text("No extensions are installed. How to write one: memtui help extensions")
+        print_text("No extensions are installed. How to write one: docs/extensions.md")
         return 0
     rows = [
         (

@@ -17,7 +17,7 @@ from memtui.settings import load_settings
 NOT_OPENED = 4
 """What a check ends with where nothing could be opened, so that 1 means: looked, and something is wrong."""
 
-ROLES = ("id", "text", "vector", "scope", "category", "importance", "timestamp", "metadata")
+ROLES = ("id", "text", "vector", "scope", "category", "importance", "timestamp", "metadata", "zone", "unit")
 
 
 def column_map(text: str | None) -> dict[str, str] | None:

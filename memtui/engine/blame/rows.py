@@ -72,7 +72,7 @@ def read_rows(
     cancel: CancelToken | None = None,
 ) -> list[StoredText]:
     """Every memory of the store (or those with `ids`), with the cosines of its vector to `vectors`."""
-    from memtui.engine.metadata.read import coerce_timestamp
+    from memtui.engine.dialects.time_columns import stored_values
     from memtui.engine.store import sql
 
     store = engine.store
@@ -94,16 +94,19 @@ def read_rows(
         def column(name: str | None, batch: Any = batch, count: int = count) -> list[Any]:
             return batch.column(name).to_pylist() if name else [None] * count
 
+        def times(name: str | None, batch: Any = batch, count: int = count) -> list[Any]:
+            return stored_values(batch.column(name), store.dialect.times) if name else [None] * count
+
         for row_id, said, scope, stamp, made, cosines in zip(
             column(columns.id),
             column(text),
             column(columns.scope),
-            column(columns.timestamp),
-            column(columns.created),
+            times(columns.timestamp),
+            times(columns.created),
             near,
             strict=True,
         ):
-            time_ms = coerce_timestamp(stamp) or coerce_timestamp(made)
+            time_ms = store.dialect.read_time(stamp) or store.dialect.read_time(made)
             out.append(
                 StoredText(str(row_id), said if isinstance(said, str) else "", scope, time_ms, cosines)
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -178,16 +178,35 @@ def days(engine: Engine, count: int) -> tuple[FunnelDay, ...]:
     today = engine.now_ms // DAY_MS
     made: Counter[int] = Counter()
     columns = engine.store.dialect.columns
-    names = [name for name in (columns.timestamp, columns.metadata) if name]
-    since = (today - count + 1) * DAY_MS
+    since, until = (today - count + 1) * DAY_MS, (today + 1) * DAY_MS
     if columns.timestamp:
-        where = f"{columns.timestamp} >= {since} AND {columns.timestamp} < {(today + 1) * DAY_MS}"
-        for batch in engine.store.scan(names, where=where):
-            for row in batch.to_pylist():
-                if _captured(row.get(columns.metadata) if columns.metadata else None):
-                    made[int(row[columns.timestamp]) // DAY_MS] += 1
+        for times, metadata in _times_and_metadata(engine, columns.timestamp, columns.metadata, since, until):
+            for time_ms, stored in zip(times, metadata, strict=True):
+                if since <= time_ms < until and _captured(stored):
+                    made[time_ms // DAY_MS] += 1
     out = Counter(each.at_ms // DAY_MS for each in Inbox(engine).items() if each.kind == "rejected")
     return tuple(FunnelDay(day * DAY_MS, made[day], out[day]) for day in range(today - count + 1, today + 1))
+
+
+def _times_and_metadata(
+    engine: Engine, column: str, metadata: str | None, since: int, until: int
+) -> Iterator[tuple[list[int], list[Any]]]:
+    """Time in milliseconds and metadata of rows, a batch at a time; where the table can, only those in the range."""
+    import pyarrow as pa
+
+    from memtui.engine.dialects.time_columns import stored_values
+    from memtui.engine.store import sql
+
+    dialect = engine.store.dialect
+    kind = engine.store.schema.field(column).type
+    numbers = pa.types.is_floating(kind) or pa.types.is_integer(kind)
+    where = None
+    if numbers and not dialect.times.unit:
+        where = f"{sql.name(column)} >= {since} AND {sql.name(column)} < {until}"
+    names = [column, *([metadata] if metadata else [])]
+    for batch in engine.store.scan(names, where=where):
+        times = list(map(dialect.read_time, stored_values(batch.column(column), dialect.times)))
+        yield times, batch.column(metadata).to_pylist() if metadata else [None] * batch.num_rows
 
 
 def _captured(metadata: Any) -> bool:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from memtui.engine.dialects.base import Dialect
+    from memtui.engine.dialects.base import Dialect, TimeForm
     from memtui.engine.store.table import Store
 
 
@@ -179,7 +179,7 @@ class _Arrays:
         if odd.any():
             self.odd_at.append(np.flatnonzero(odd) + at)
             self.odd_texts.append(_as_text(batch.column(columns.id)).take(_indices(odd)))
-        self.timestamp[rows], self.flags[rows] = _times(batch, columns.timestamp, columns.created)
+        self.timestamp[rows], self.flags[rows] = _times(batch, self.dialect)
         if columns.importance:
             self.importance[rows] = _importance(batch.column(columns.importance), self.dialect)
         for name, coder in self.coders.items():
@@ -265,17 +265,16 @@ def _indices(mask: NDArray[np.bool_]) -> Any:
     return pa.array(np.flatnonzero(mask))
 
 
-def _times(
-    batch: pa.RecordBatch, column: str | None, created: str | None
-) -> tuple[NDArray[np.float64], NDArray[np.uint8]]:
-    """Milliseconds (0 where unknown) and the row flags, by the rules of `metadata.coerce_timestamp`."""
+def _times(batch: pa.RecordBatch, dialect: Dialect) -> tuple[NDArray[np.float64], NDArray[np.uint8]]:
+    """Milliseconds (0 where unknown) and the row flags, by the rules of `Dialect.read_time`."""
+    column, created = dialect.columns.timestamp, dialect.columns.created
     flags = np.zeros(batch.num_rows, dtype=np.uint8)
     if not column:
         return np.zeros(batch.num_rows), flags
-    times, seconds = _coerce(batch.column(column))
+    times, seconds = _coerce(batch.column(column), dialect.times)
     flags[seconds] |= SECONDS
     if created:
-        second_times, second_seconds = _coerce(batch.column(created))
+        second_times, second_seconds = _coerce(batch.column(created), dialect.times)
         instead = (times == 0) & (second_times > 0)
         times = np.where(instead, second_times, times)
         flags[instead] |= CREATED
@@ -284,10 +283,10 @@ def _times(
     return times, flags
 
 
-def _coerce(column: Any) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    stored = time_columns.numbers(column)
+def _coerce(column: Any, form: TimeForm) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    stored = time_columns.numbers(column, form)
     whole = np.floor(np.where(np.isfinite(stored) & (stored > 0), stored, 0.0))
-    seconds = (whole > 0) & (whole < SECONDS_BELOW) & (not time_columns.is_text(column))
+    seconds = (whole > 0) & (whole < SECONDS_BELOW) & (not form.unit and not time_columns.is_text(column))
     return np.where(seconds, whole * 1000.0, whole), seconds
 
 

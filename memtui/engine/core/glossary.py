@@ -27,6 +27,10 @@ TERMS = (
     ),
     Term("superseded", "replaced by a newer memory", ("overtaken",)),
     Term("question, answer, result, rank, score", "a recall and what it returns"),
+    Term(
+        "extension",
+        "a package that adds a dialect, format, recipe or check to memtui; a plugin belongs to the host",
+    ),
     Term("recipe", "a named recall pipeline, for example `pro/agent`"),
     Term("stage", "one step of a pipeline", ("lane", "rung")),
     Term("candidate", "a memory that enters a stage"),

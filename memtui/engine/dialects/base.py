@@ -52,6 +52,23 @@ class Columns:
 
 
 @dataclass(frozen=True, slots=True)
+class TimeForm:
+    """How a table writes its times, where that is not said in the values."""
+
+    zone: str = ""
+    """The zone of times that name none: empty for UTC, `local` for the machine's own, or a name such as Europe/Oslo."""
+    unit: Literal["", "iso", "by size", "s", "ms", "us", "ns"] = ""
+    """`iso`: they are ISO 8601 text. Else the unit of times that are numbers. Empty: milliseconds,
+    or seconds where they are too small for it; by size:
+    each number by its size alone, microseconds and nanoseconds, too."""
+
+    @property
+    def is_utc(self) -> bool:
+        """Whether times without a zone are UTC."""
+        return self.zone in ("", "UTC", "utc")
+
+
+@dataclass(frozen=True, slots=True)
 class Capabilities:
     """What may be done to a table of a dialect, and how its own program uses it. Ask these, never the name."""
 
@@ -83,7 +100,7 @@ class Capabilities:
     edits_files: bool = False
     """Whether its rows are made from Markdown: a change is made in the file, and the index is its program's."""
     read_only_because: str = ""
-    """Why what is no change of a file cannot be done, one sentence; empty for tables."""
+    """Why what is no change of a file cannot be done, or the table not be written, one sentence."""
     of_extension: bool = False
     """Whether the dialect comes from an extension; set by the registry."""
     default_recipe: str = "pro/agent"
@@ -107,6 +124,7 @@ class Dialect:
     agent_words: bool = False
     """Whether its program searches words with LanceDB 0.26, which splits and scores them otherwise than ours."""
     can: Capabilities = Capabilities()
+    times: TimeForm = TimeForm()
     more: tuple[str, ...] = ()
     """Its program's other columns, which a memory has in `Memory.extra` alone."""
     doubled_ids: str = ""
@@ -148,7 +166,8 @@ class Dialect:
         shown = {self.columns.created, self.columns.vector}
         hidden = {*self.columns.known(), *ENGINE_COLUMNS} - shown
         extras = [name for name in table.column_names if name not in hidden]
-        return [self.to_memory(row, extras, now_ms) for row in plain_rows(table, self.columns.vector)]
+        rows = plain_rows(table, self.columns.vector, self.times)
+        return [self.to_memory(row, extras, now_ms) for row in rows]
 
     def to_memory(self, row: Mapping[str, Any], extras: Sequence[str], now_ms: int) -> Memory:
         """One row as a memory; `extras` are the columns without a field of their own."""
@@ -175,7 +194,7 @@ class Dialect:
 
     def fits(self, part: str, kind: pa.DataType) -> bool:
         """Whether a column of this type can hold `part`, a field of `Columns` or a label."""
-        return fits(part, kind)
+        return fits("text" if part in TIMES and self.times.unit == "iso" else part, kind)
 
     @property
     def lists_categories(self) -> bool:
@@ -188,8 +207,8 @@ class Dialect:
 
     @property
     def written_times(self) -> bool:
-        """Whether its times are ISO 8601 text, so that none can be in seconds or microseconds."""
-        return False
+        """Whether its times are ISO 8601 text or of a known unit, so that none can be in seconds or microseconds."""
+        return self.times.unit != ""
 
     def importance(self, stored: Any) -> float | None:
         """The importance as the dialect's own program reads the column."""
@@ -207,10 +226,14 @@ class Dialect:
 
     def timestamp_ms(self, row: Mapping[str, Any]) -> int:
         """Creation time in milliseconds, 0 when unknown; values too small for milliseconds are seconds."""
-        from memtui.engine.metadata.read import coerce_timestamp
+        stamp = self.read_time(self.value(row, self.columns.timestamp))
+        return stamp or self.read_time(self.value(row, self.columns.created))
 
-        stamp = coerce_timestamp(self.value(row, self.columns.timestamp))
-        return stamp or coerce_timestamp(self.value(row, self.columns.created))
+    def read_time(self, stored: Any) -> int:
+        """A stored time in milliseconds since the epoch, rounded down; 0 for what is no time, or one before 1970."""
+        from memtui.engine.metadata.read import read_time
+
+        return read_time(stored, self.times.zone, self.times.unit)
 
     @staticmethod
     def extra(row: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
@@ -240,29 +263,37 @@ ENGINE_COLUMNS = ("_rowid", "_distance", "_score", "_relevance_score")
 """Columns that the engine adds to an answer; never part of a row."""
 
 
-def plain_rows(table: pa.Table, vector: str | None) -> list[dict[str, Any]]:
-    """The rows of `table` without vectors; timestamps become milliseconds since the epoch.
+def plain_rows(table: pa.Table, vector: str | None, times: TimeForm = TimeForm()) -> list[dict[str, Any]]:
+    """The rows of `table` without vectors; Arrow's moments and days become milliseconds since the epoch.
 
     Where the `vector` column was taken, a row whose vector is NULL or all zero gets the key
     `vector` with the word "null" or "zero" in its place.
     """
-    import pyarrow as pa
 
     states = _vector_states(table.column(vector)) if vector in table.column_names else []
     names, columns = [], []
     for field in table.schema:
         if field.name in ENGINE_COLUMNS or is_vector(field.type):
             continue
-        column = table.column(field.name)
-        if pa.types.is_timestamp(field.type):
-            column = column.cast(pa.timestamp("ms"), safe=False).cast(pa.int64())
         names.append(field.name)
-        columns.append(column.to_pylist())
+        columns.append(_plain_column(table.column(field.name), times))
     rows = [dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True)]
     for row, state in zip(rows, states, strict=False):
         if state and vector:
             row[vector] = state
     return rows
+
+
+def _plain_column(column: Any, times: TimeForm) -> list[Any]:
+    """The values of a column; the numbers are imported for moments alone."""
+    import pyarrow as pa
+
+    if not (pa.types.is_timestamp(column.type) or pa.types.is_date(column.type)):
+        values: list[Any] = column.to_pylist()
+        return values
+    from memtui.engine.dialects.time_columns import stored_values
+
+    return stored_values(column, times)
 
 
 def _vector_states(column: Any) -> list[str]:
@@ -307,6 +338,10 @@ def is_vector(kind: pa.DataType) -> bool:
     return bool(pa.types.is_fixed_size_list(kind) and pa.types.is_floating(kind.value_type))
 
 
+TIMES = ("timestamp", "created", "last_accessed")
+"""Fields of `Columns` that hold a time."""
+
+
 # Which Arrow types can hold which part of a memory.
 
 
@@ -324,5 +359,5 @@ def fits(part: str, kind: pa.DataType) -> bool:
         case "importance" | "access_count":
             return number
         case "timestamp" | "created" | "last_accessed":
-            return number or bool(pa.types.is_timestamp(kind))
+            return number or bool(pa.types.is_timestamp(kind) or pa.types.is_date(kind))
     return text

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from memtui.engine.core.memory import Memory
 from memtui.engine.core.text import clean
-from memtui.engine.dialects.base import Capabilities, Columns, Dialect, fits
+from memtui.engine.dialects.base import Capabilities, Columns, Dialect, TimeForm
 from memtui.engine.dialects.mem_engine import MARKS
 from memtui.engine.dialects.with_metadata import clean_values
 
@@ -46,8 +46,6 @@ CAN = Capabilities(
     default_recipe=NAME,
 )
 
-_TIMES = ("timestamp", "created", "last_accessed")
-
 
 @dataclass(frozen=True, slots=True)
 class CrewDialect(Dialect):
@@ -57,15 +55,6 @@ class CrewDialect(Dialect):
         """In the system's temporary folder, its name made from the resolved folder of the store."""
         name = f"lancedb:{folder.resolve()}"
         return temporary / f"crewai:{md5(name.encode(), usedforsecurity=False).hexdigest()}.lock"
-
-    def fits(self, part: str, kind: pa.DataType) -> bool:
-        """As any dialect's, but times are text."""
-        return fits("text" if part in _TIMES else part, kind)
-
-    @property
-    def written_times(self) -> bool:
-        """They are: UTC without a zone."""
-        return True
 
     @property
     def lists_categories(self) -> bool:
@@ -111,7 +100,9 @@ class CrewDialect(Dialect):
 
 def crewai(*, sources: bool) -> CrewDialect:
     """A table that CrewAI made; `sources` says whether it notes where a memory came from."""
-    return CrewDialect(NAME, "CrewAI", COLUMNS, (SOURCE,) if sources else (), can=CAN)
+    return CrewDialect(
+        NAME, "CrewAI", COLUMNS, (SOURCE,) if sources else (), can=CAN, times=TimeForm(unit="iso")
+    )
 
 
 def recognise(schema: pa.Schema) -> Dialect | None:

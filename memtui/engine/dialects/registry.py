@@ -111,8 +111,19 @@ def _ask(extension: Extension, schema: pa.Schema) -> Dialect | None:
         raise ExtensionError(f"The {extension} answered with {type(found).__name__}, not a dialect.")
     if found is None:
         return None
-    known = replace(found, can=replace(found.can, of_extension=True))
-    return guarded_methods(known, Dialect, extension)
+    can = replace(found.can, of_extension=True)
+    if can.writable and not _has_writable_id(schema, found):
+        can = replace(can, writable=False, read_only_because=UNWRITABLE_ID)
+    return guarded_methods(replace(found, can=can), Dialect, extension)
+
+
+UNWRITABLE_ID = "memtui writes a table only where the id of a row is a text column named id."
+"""The journal and its undo find rows by that column alone."""
+
+
+def _has_writable_id(schema: pa.Schema, dialect: Dialect) -> bool:
+    column = dialect.columns.id
+    return column == "id" and column in schema.names and fits("text", schema.field(column).type)
 
 
 def _check_types(schema: pa.Schema, dialect: Dialect, where: str) -> None:

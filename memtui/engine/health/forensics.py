@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memtui.engine.core.progress import Progress
+from memtui.engine.dialects.time_columns import numbers as numbers_of
 
 if TYPE_CHECKING:
     from memtui.engine.health.check import Patient
@@ -528,7 +529,9 @@ def _read(patient: Patient) -> tuple[NDArray[np.uint64], NDArray[np.float32], li
         filled = column.fill_null([0.0] * dims) if column.null_count else column
         numbers = filled.flatten().to_numpy(zero_copy_only=False).reshape(-1, dims).astype(np.float32)
         words = batch.column(columns.text).to_pylist()
-        stamps = batch.column(time).to_pylist() if time else [0] * batch.num_rows
+        stamps = np.zeros(batch.num_rows)
+        if time:
+            stamps = np.nan_to_num(numbers_of(batch.column(time), pin.dialect.times), posinf=0.0, neginf=0.0)
         squares = np.einsum("ij,ij->i", numbers, numbers)
         with np.errstate(all="ignore"):  # a spoilt vector is left out by what comes of it
             spread = numbers.std(axis=1)
@@ -538,14 +541,10 @@ def _read(patient: Patient) -> tuple[NDArray[np.uint64], NDArray[np.float32], li
         rows.append(batch.column("_rowid").to_numpy()[at])
         vectors.append(numbers[at])
         texts += [words[each] for each in at]
-        times.append(np.array([_time(stamps[each]) for each in at], np.float64))
+        times.append(stamps[at])
     if not rows:
         return np.zeros(0, np.uint64), np.zeros((0, dims), np.float32), [], np.zeros(0)
     return np.concatenate(rows), np.concatenate(vectors), texts, np.concatenate(times)
-
-
-def _time(stored: Any) -> float:
-    return float(stored) if isinstance(stored, int | float) and stored == stored else 0.0
 
 
 def _unit(vectors: NDArray[Any]) -> NDArray[np.float32]:

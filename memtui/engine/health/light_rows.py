@@ -54,7 +54,7 @@ def read_light_rows(store: Store, written_ms: float, cancel: CancelToken | None 
             cancel.check()
         here = slice(done, done + batch.num_rows)
         rows[here] = batch.column("_rowid").to_numpy()
-        times[here] = time_columns.numbers(batch.column(column))
+        times[here] = time_columns.numbers(batch.column(column), pin.dialect.times)
         done = here.stop
     found = LightRows(rows[:done], times[:done])
     if columns.metadata is None:

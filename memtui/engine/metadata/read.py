@@ -6,6 +6,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
+from datetime import date
 from typing import Any, NamedTuple
 
 from memtui.engine.core import iso_time
@@ -294,6 +295,23 @@ def coerce_timestamp(value: Any) -> int:
         return 0
     ms = whole(n)
     return ms * 1000 if ms < SECONDS_BELOW else ms
+
+
+def read_time(value: Any, zone: str = "", unit: str = "") -> int:
+    """Milliseconds since the epoch, rounded down; 0 for what is no time, or one before 1970.
+
+    `zone` is that of texts and moments which name none; `unit` that of numbers (see `dialects.base.TimeForm`).
+    """
+    if isinstance(value, date):
+        return max(0, iso_time.moment_microseconds(value, zone) // 1000)
+    n = number(value)
+    if math.isnan(n) and isinstance(value, str):
+        return iso_time.milliseconds(value, zone)
+    if unit in ("", "iso") or not math.isfinite(n) or n <= 0:
+        return coerce_timestamp(value)
+    if unit == "by size":
+        unit = "s" if n < 1e11 else "ms" if n < 1e14 else "us" if n < 1e17 else "ns"
+    return whole(n * {"s": 1e3, "ms": 1.0, "us": 1e-3, "ns": 1e-6}[unit])
 
 
 # JSON nested deeper than the standard library can go, read and written with a stack of its own.

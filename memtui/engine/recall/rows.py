@@ -13,11 +13,11 @@ from memtui.engine.core.content_rules import noise_rule
 from memtui.engine.core.javascript import utf16_len
 from memtui.engine.core.text import counted
 from memtui.engine.decay.decay import access_of
+from memtui.engine.dialects.time_columns import stored_values
 from memtui.engine.metadata.read import (
     DEFAULT_IMPORTANCE,
     Metadata,
     coerce_importance,
-    coerce_timestamp,
     normalise,
     parse_object,
 )
@@ -186,10 +186,13 @@ def rows_of(table: pa.Table, dialect: Dialect) -> list[CandidateRow]:
         name = getattr(dialect.columns, role)
         return table.column(name).to_pylist() if name in names else [None] * n
 
-    stamps = column("timestamp")
+    def times(name: str | None) -> list[Any]:
+        return stored_values(table.column(name), dialect.times) if name in names else [None] * n
+
+    stamps = times(dialect.columns.timestamp)
     fallback = dialect.columns.created
     if fallback in names:
-        created = table.column(fallback).to_pylist()
+        created = times(fallback)
         stamps = [c if not s and c else s for s, c in zip(stamps, created, strict=True)]
     has_importance = dialect.columns.importance in names
     listed = dialect.lists_categories
@@ -200,7 +203,7 @@ def rows_of(table: pa.Table, dialect: Dialect) -> list[CandidateRow]:
             scope=scope,
             category=next(iter(dialect.categories_of(category)), None) if listed else category,
             importance=_importance(importance, has_importance),
-            timestamp_ms=coerce_timestamp(stamp),
+            timestamp_ms=dialect.read_time(stamp),
             raw_metadata=metadata,
             vector=vector,
         )

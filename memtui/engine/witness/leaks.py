@@ -343,6 +343,8 @@ def _copied(
     engine: Engine, rights: Rights, access: Access, report: LeakReport, cancel: CancelToken | None
 ) -> None:
     """The same text in two scopes, the younger one where an agent reads it that may not read the older."""
+    from memtui.engine.dialects.time_columns import stored_values
+
     dialect = engine.store.dialect
     scope_column, time_column = dialect.columns.scope, dialect.columns.timestamp
     if scope_column is None:
@@ -363,13 +365,15 @@ def _copied(
         if cancel is not None:
             cancel.check()
         looked += batch.num_rows
-        columns = [batch.column(name).to_pylist() for name in names]
-        times = columns[3] if time_column else [0] * batch.num_rows
+        columns = [batch.column(name).to_pylist() for name in names[:3]]
+        times = [0] * batch.num_rows
+        if time_column:
+            times = list(map(dialect.read_time, stored_values(batch.column(time_column), dialect.times)))
         for row_id, text, scope, time in zip(*columns[:3], times, strict=True):
             if not isinstance(text, str) or len(text) < _SHORTEST:
                 continue
             key = hash(text.strip())
-            here = (str(row_id), scope, float(time or 0))
+            here = (str(row_id), scope, float(time))
             other = first.setdefault(key, here)
             if other is here or other[1] == scope:
                 continue

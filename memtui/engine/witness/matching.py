@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from memtui.engine.core.errors import MemtuiError
 from memtui.engine.dialects.base import OWNER
+from memtui.engine.dialects.time_columns import stored_values
 from memtui.engine.explain.prompt_block import HARD_CUT, sanitised
-from memtui.engine.metadata.read import Metadata, coerce_timestamp, normalise
+from memtui.engine.metadata.read import Metadata, normalise
 from memtui.engine.store import sql
 from memtui.engine.witness.prompt_block import BlockLine, escaped
 
@@ -444,7 +445,13 @@ def _columns(dialect: Dialect) -> list[str]:
 def _states(rows: Any, dialect: Dialect, version: int, now_ms: int) -> list[RowState]:
     """Arrow rows as states."""
     names = rows.schema.names
-    columns: Mapping[str, list[Any]] = {name: rows.column(name).to_pylist() for name in names}
+    moments = (dialect.columns.timestamp, dialect.columns.created)
+    columns: Mapping[str, list[Any]] = {
+        name: stored_values(rows.column(name), dialect.times)
+        if name in moments
+        else rows.column(name).to_pylist()
+        for name in names
+    }
     count = rows.num_rows
 
     def column(role: str) -> Sequence[Any]:
@@ -458,7 +465,7 @@ def _states(rows: Any, dialect: Dialect, version: int, now_ms: int) -> list[RowS
         owners,
         strict=True,
     ):
-        time_ms = coerce_timestamp(stamp) or coerce_timestamp(created)
+        time_ms = dialect.read_time(stamp) or dialect.read_time(created)
         shown = text if isinstance(text, str) else ""
         meta = normalise(metadata, text=shown, category=category, timestamp_ms=time_ms, now_ms=now_ms)
         out.append(RowState(str(row_id), shown, scope, meta, time_ms, version, str(owner or "")))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from memtui.engine.core.text import counted
-from memtui.engine.dialects.base import Columns
+from memtui.engine.dialects.base import Columns, TimeForm
 from memtui.engine.transfer.format import Format, Sighting
 from memtui.engine.transfer.record import Read, Record, Rejected
 from memtui.engine.transfer.sources.fields import record_of, vectors_of
@@ -30,8 +30,13 @@ class RowReader:
     """Reads rows of one table; `columns` says what its columns mean."""
 
     def __init__(
-        self, columns: Columns, dialect: str, whole: tuple[str, frozenset[str]] | None = None
+        self,
+        columns: Columns,
+        dialect: str,
+        whole: tuple[str, frozenset[str]] | None = None,
+        times: TimeForm = TimeForm(),
     ) -> None:
+        self._times = times
         self._columns, self._dialect = columns, dialect
         self._whole = whole[1] if whole and whole[0] == dialect else None
         self._known = frozenset((*columns.known(), *_LABELS))
@@ -63,15 +68,15 @@ class RowReader:
         if columns.importance:
             record.importance = _number(get(columns.importance))
         if columns.timestamp:
-            record.timestamp_ms = _time(get(columns.timestamp))
+            record.timestamp_ms = self._time(get(columns.timestamp))
         if columns.created and record.timestamp_ms is None:
-            record.timestamp_ms = _time(get(columns.created))
+            record.timestamp_ms = self._time(get(columns.created))
         if columns.tier:
             record.tier = get(columns.tier)
         if columns.state:
             record.state = get(columns.state)
         if columns.last_accessed:
-            record.last_accessed_ms = _time(get(columns.last_accessed))
+            record.last_accessed_ms = self._time(get(columns.last_accessed))
         if self._is_builtin or self._dialect == "engine":
             _put_own(record, row)
         if not row.keys() <= self._known:
@@ -79,6 +84,11 @@ class RowReader:
             if left:
                 record.rest["columns"] = left
         return record
+
+    def _time(self, value: Any) -> int | None:
+        from memtui.engine.metadata.read import read_time
+
+        return read_time(value, self._times.zone, self._times.unit) or None
 
 
 def _put_own(record: Record, row: Mapping[str, Any]) -> None:
@@ -99,12 +109,6 @@ def _number(value: Any) -> float | None:
     return float(value) if isinstance(value, int | float) and math.isfinite(value) else None
 
 
-def _time(value: Any) -> int | None:
-    from memtui.engine.metadata.read import coerce_timestamp
-
-    return coerce_timestamp(value) or None if isinstance(value, int | float) else None
-
-
 WINDOW = 4_096
 
 
@@ -115,7 +119,7 @@ def read(path: Path, options: ReadOptions) -> Iterator[Read]:
     store = open_store(path, columns=options.mapping)
     columns, dialect = store.dialect.columns, store.dialect.name
     options.meter.total = store.count()
-    reader = RowReader(columns, dialect, options.whole)
+    reader = RowReader(columns, dialect, options.whole, store.dialect.times)
     number = 0
     for batch in store.pin().read_through(list(store.columns), rows=WINDOW):
         plain = [name for name in batch.schema.names if name not in (columns.vector, "_rowid")]

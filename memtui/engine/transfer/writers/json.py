@@ -26,7 +26,9 @@ class ProDocument:
 
     def __init__(self, place: Path, header: Header) -> None:
         self._header = header
-        self._reader = RowReader(header.store.dialect.columns, header.store.dialect.name)
+        self._reader = RowReader(
+            header.store.dialect.columns, header.store.dialect.name, times=header.store.dialect.times
+        )
         self._place, self._file = place, open_text(place)
         self._first = True
         moment = datetime.fromtimestamp(header.now_ms / 1000, UTC)

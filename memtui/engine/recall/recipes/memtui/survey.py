@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from memtui.engine.metadata.read import coerce_timestamp
+from memtui.engine.dialects.time_columns import stored_values
 from memtui.engine.recall.far_rows import far_rows
 from memtui.engine.recall.recipes.memtui.question import words_of
 from memtui.engine.recall.rows import unwrapped
@@ -213,16 +213,12 @@ def _telling(batch: pa.RecordBatch, column: str | None) -> Iterator[tuple[int, M
 
 def _time(batch: pa.RecordBatch, at: int, dialect: Dialect) -> int:
     for name in (dialect.columns.timestamp, dialect.columns.created):
-        stamp = _stamp(batch.column(name)[at].as_py()) if name else 0
+        stamp = (
+            dialect.read_time(stored_values(batch.column(name).slice(at, 1), dialect.times)[0]) if name else 0
+        )
         if stamp:
             return stamp
     return 0
-
-
-def _stamp(stored: Any) -> int:
-    if isinstance(stored, datetime):
-        return int((stored if stored.tzinfo else stored.replace(tzinfo=UTC)).timestamp() * 1000)
-    return coerce_timestamp(stored)
 
 
 def _year(stamp: int) -> int | None:
