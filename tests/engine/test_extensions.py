@@ -21,7 +21,7 @@ from memtui.testing import GoldenRecall, StoreSample, check_dialect
 from tests.cli.every_command import call
 from tests.conftest import NOW_MS, ROOT, SHARED
 from tests.engine.extension_world import documented_example, install, on_path
-from tests.engine.tables import write_table
+from tests.engine.tables import pro_row, write_table
 
 S, F, VECTOR = pa.string(), pa.float64(), pa.list_(pa.float32(), 2)
 NOTES = pa.schema([("note", S), ("body", S), ("vec", VECTOR), ("shelf", S), ("weight", F), ("made", S)])
@@ -107,7 +107,9 @@ def test_the_kit_passes_on_an_extension_and_fails_where_a_property_does_not_hold
 
 def test_code_of_an_extension_runs_only_for_its_own_table(site: Path, tmp_path: Path) -> None:
     ran = site / "notes_ext.ran"
-    assert call("ls", "--store", "demo").code == 0
+    ours = tmp_path / "ours"
+    write_table(ours, [pro_row(1)])
+    assert call("ls", "--store", ours).code == 0
     other = tmp_path / "other"
     write_table(other, [{"note": "a", "body": "b"}], pa.schema([("note", S), ("body", S)]))
     said = call("ls", "--store", other)
@@ -145,7 +147,8 @@ def test_a_broken_extension_is_named_and_left_out(tmp_path: Path, module: str, r
             assert said.code == 1
             assert said.faults == []
             assert "bad" in said.out + said.err
-        assert call("ls", "--store", "demo").code == 0
+        write_table(tmp_path / "ours", [pro_row(1)])
+        assert call("ls", "--store", tmp_path / "ours").code == 0
 
 
 @pytest.mark.parametrize("column", ["broken", "odd"])
@@ -187,15 +190,17 @@ FORMATS = (Format("plainest", "plainest", {"text": read}, lambda head: None, 1),
 """
     install(place, "kinds", {"kinds_ext": module}, {"memtui.readers": {"plainest": "kinds_ext"}})
     source = tmp_path / "one.xyz"
+    ours = tmp_path / "ours"
+    write_table(ours, [pro_row(1)])
     source.write_text("The key of the shed hangs behind the door.")
     with on_path(place):
         (found,) = check_extensions()
         assert found.state == "works", found.reason
-        said = call("import", source, "--format", "plainest", "--dry-run", "--store", "demo")
+        said = call("import", source, "--format", "plainest", "--dry-run", "--store", ours)
         assert "extension plainest (kinds 0.1) failed: KeyError" in said.err
         assert said.faults == []
         for command, option in (("import", "--format"), ("recall", "--recipe"), ("export", "--format")):
-            wrong = call(command, source, option, "no-such-name", "--store", "demo")
+            wrong = call(command, source, option, "no-such-name", "--store", ours)
             assert wrong.code == 2
             assert "no-such-name" in wrong.err
 
@@ -217,19 +222,29 @@ def test_our_own_implement_the_protocols() -> None:
     assert capture_recipes()
 
 
-def test_starting_reads_no_entry_points() -> None:
+def test_starting_reads_no_entry_points(tmp_path: Path) -> None:
     """Neither the first frame, nor --version, nor a command on a store of ours."""
     code = (
-        "import sys, importlib.metadata as m\n"
-        "def refuse(*a, **k): raise SystemExit('entry points were read')\n"
-        "m.entry_points = refuse\n"
+        "import sys, importlib.metadata as metadata\n"
+        "read = metadata.entry_points\n"
+        "def refuse(*given, **options):\n"
+        "    by = sys._getframe(1).f_code.co_filename\n"  # pydantic looks for plugins of its own
+        "    if 'pydantic' not in by:\n"
+        "        raise SystemExit(f'entry points were read by {by}')\n"
+        "    return read(*given, **options)\n"
+        "metadata.entry_points = refuse\n"
         "from memtui.__main__ import main\n"
         "import memtui.tui.app, memtui.tui.startup.open_store\n"
         "assert 'memtui.engine.extensions' not in sys.modules\n"
         "assert main(['--version']) == 0\n"
-        "assert main(['ls', '--limit', '1', '--store', 'demo']) == 0\n"
+        "assert main(['recall', 'port', '--query-vector', sys.argv[2], '--store', sys.argv[1]]) == 0\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False)
+    store, vector = tmp_path / "store", tmp_path / "vector.json"
+    write_table(store, [pro_row(1)])
+    vector.write_text("[1.0, 0.0]")
+    done = subprocess.run(
+        [sys.executable, "-c", code, store, vector], capture_output=True, text=True, cwd=ROOT, check=False
+    )
     assert done.returncode == 0, done.stdout + done.stderr
 
 

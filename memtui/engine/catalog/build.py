@@ -181,7 +181,8 @@ class _Arrays:
             self.odd_texts.append(_as_text(batch.column(columns.id)).take(_indices(odd)))
         self.timestamp[rows], self.flags[rows] = _times(batch, self.dialect)
         if columns.importance:
-            self.importance[rows] = _importance(batch.column(columns.importance), self.dialect)
+            with np.errstate(over="ignore"):  # what is too large for the column is infinite in it
+                self.importance[rows] = _importance(batch.column(columns.importance), self.dialect)
         for name, coder in self.coders.items():
             coder.fill(rows, batch.column(name))
         self.filled = rows.stop
