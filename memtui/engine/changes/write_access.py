@@ -68,7 +68,8 @@ def unwritten(dialect: Dialect) -> str:
     """Why no table of this dialect is ever changed, one sentence; empty where memtui writes them."""
     if dialect.can.writable:
         return ""
-    return f"memtui reads tables of {dialect.title}, but does not write them."
+    why = dialect.can.read_only_because
+    return why or f"memtui reads tables of {dialect.title}, but does not write them."
 
 
 def require_written(dialect: Dialect) -> None:
