@@ -41,6 +41,11 @@ def store_state_dir(uri: str, environ: Mapping[str, str] = os.environ) -> Path:
     return state_dir(environ) / "stores" / sha256(uri.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
+def column_maps_file(environ: Mapping[str, str] = os.environ) -> Path:
+    """The column maps that a person keeps for tables of other programs."""
+    return config_dir(environ) / "column-maps.json"
+
+
 def cases_file(uri: str, environ: Mapping[str, str] = os.environ) -> Path:
     """The saved questions of one store; what a capture is expected to write stands beside it."""
     return store_state_dir(uri, environ) / "cases.json"

@@ -37,6 +37,7 @@ COMMANDS = {
     "merge": "merge memories that say the same",
     "duplicates": "find near duplicates",
     "scan": "find noise, secrets and prompt injection",
+    "columns": "find which column of another program's table is what, and keep the map under a name",
     "new": "create an empty store of memtui's own",
     "add": "add one memory, or one per line",
     "capture": "capture memories from a conversation, and explain each decision",
@@ -131,8 +132,8 @@ def parser_of(command: str | None) -> argparse.ArgumentParser:
     parser.add_argument("--table", metavar="NAME", help="the table, where a folder has several")
     parser.add_argument(
         "--columns",
-        metavar="ROLE=COLUMN,...",
-        help="column map for a table of another program: id=...,text=...,vector=...",
+        metavar="ROLE=COLUMN,...|NAME",
+        help="another program's table: id=...,text=...,vector=..., a kept map (memtui columns) or a dialect",
     )
     return parser
 

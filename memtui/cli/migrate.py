@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-from memtui.cli.open_store import column_map, wall_clock
+from memtui.cli.open_store import mapping_of, wall_clock
 from memtui.cli.output import print_json, print_table, print_text, warning
 from memtui.cli.progress import shown
 from memtui.engine import UsageError, counted
@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Check, run or verify."""
     scopes = parse_scopes(args.scopes) if args.scopes else {}
-    request = request_for(args.source, args.scope, scopes=scopes, mapping=column_map(args.columns) or {})
+    request = request_for(args.source, args.scope, scopes=scopes, mapping=mapping_of(args.columns))
     work = state_dir(os.environ) / "transfer"
     migrator = Migrator(request, args.form, args.now or wall_clock(), work, time.perf_counter)
     action = "check" if args.dry_run and args.action == "run" else args.action

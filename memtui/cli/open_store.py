@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from memtui.demo_store import DEMO, agents_environ, demo_store
 from memtui.engine import Engine, UsageError, open_engine
-from memtui.paths import settings_file, state_dir
+from memtui.paths import column_maps_file, settings_file, state_dir
 from memtui.settings import load_settings
 
 NOT_OPENED = 4
@@ -20,10 +20,18 @@ NOT_OPENED = 4
 ROLES = ("id", "text", "vector", "scope", "category", "importance", "timestamp", "metadata", "zone", "unit")
 
 
-def column_map(text: str | None) -> dict[str, str] | None:
-    """`id=doc_id,text=body` as a mapping; UsageError with the known roles when it does not parse."""
+def column_map(text: str | None) -> dict[str, str] | str | None:
+    """`id=doc_id,text=body` as a mapping; UsageError with the known roles when it does not parse.
+
+    A word alone is the name of a kept map, whose mapping it becomes, else the name of an extension's dialect.
+    """
     if text is None:
         return None
+    if text.strip() and not set(text) & set("=,"):
+        from memtui.engine.transfer import read_maps
+
+        kept = read_maps(column_maps_file()).get(text.strip())
+        return text.strip() if kept is None else dict(kept.columns)
     out: dict[str, str] = {}
     for part in text.split(","):
         role, equals, column = part.partition("=")
@@ -49,7 +57,29 @@ def app_options(args: argparse.Namespace) -> dict[str, Any]:
         "embedding": settings.embedding(os.environ),
         "table": args.table,
         "columns": column_map(args.columns),
+        "column_maps": kept_maps(),
     }
+
+
+def mapping_of(text: str | None) -> dict[str, str]:
+    """The mapping of `--columns`, where only a mapping can be used; UsageError for an extension's dialect."""
+    found = column_map(text)
+    if isinstance(found, str):
+        raise UsageError(
+            f"There is no kept column map {found!r}.",
+            fix="Write ROLE=COLUMN,..., or make one: memtui columns.",
+        )
+    return found or {}
+
+
+def kept_maps() -> dict[str, Mapping[str, str]]:
+    """The kept column maps by the tables that they belong to."""
+    file = column_maps_file()
+    if not file.exists():
+        return {}
+    from memtui.engine.transfer import by_place, read_maps
+
+    return by_place(read_maps(file))
 
 
 def open_for(

@@ -50,7 +50,8 @@ def open_engine(
     cwd: str | Path,
     settings: NamesStore | None = None,
     table: str | None = None,
-    columns: Mapping[str, str] | None = None,
+    columns: Mapping[str, str] | str | None = None,
+    column_maps: Mapping[str, Mapping[str, str]] | None = None,
     embedding: EmbeddingSettings | None = None,
     timer: Callable[[], float] = time.perf_counter,
     writable: bool = False,
@@ -59,11 +60,13 @@ def open_engine(
     """Open the store that `target` names: a folder, a LanceDB URI, a discovered name, or None for the discovered one.
 
     `settings` may name the store where `target` does not. `columns` maps roles to column names for tables of
-    other programs. `embedding` overrides what the store's agent uses. `timer` (seconds) measures durations.
+    other programs, or names an extension's dialect; `column_maps` are maps kept for tables, by
+    `place_key`. `embedding` overrides what the store's agent uses. `timer` (seconds) measures durations.
     `writable` lets `memtui.engine.changes` apply what it plans, journalled below `state`, memtui's state folder.
     Opening never writes. Raises StoreNotFoundError, UnknownDialectError, DamagedStoreError or UsageError, each
     with what to do.
     """
+    from memtui.engine.dialects.kept_maps import kept_for
     from memtui.engine.discovery import resolve_target
     from memtui.engine.discovery.core_index import open_found_index
     from memtui.engine.store.open import open_store
@@ -71,6 +74,8 @@ def open_engine(
     wanted = None if target is None else str(target)
     cwd = Path(cwd)
     found = resolve_target(wanted, settings, environ, cwd)
+    if columns is None and column_maps:
+        table, columns = kept_for(column_maps, found.uri, table or found.table)
     store = (
         open_found_index(found.found)
         if found.found is not None and found.found.is_index

@@ -29,6 +29,7 @@ FACES = (
     *(
         "documents",
         "explain",
+        "extensions",
         "health",
         "hosts",
         "lifecycle",

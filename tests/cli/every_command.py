@@ -115,6 +115,7 @@ def commands_on_a_store(store: Path, folder: Path) -> Iterable[Sequence[object]]
         ["why-not", first, "which port?"],
         ["why-not", first, "which port?", "--json"],
         ["stats"],
+        ["columns", store, "--json"],
         ["context"],
         ["context", "build", "--model", no_file],
         ["context", "remove", "--json"],

@@ -157,7 +157,9 @@ def _remedy(schema: pa.Schema) -> str:
     """How to open the table anyway, with the columns that could be id, text and vector filled in."""
     guesses = {part: _candidate(schema, part) for part in ("id", "text", "vector")}
     pairs = ",".join(f"{part}={column}" for part, column in guesses.items())
-    return f"To read it as memories, say which column is which: --columns {pairs}."
+    return (
+        f"To read it as memories, say which column is which: --columns {pairs}; memtui columns finds it out."
+    )
 
 
 def _candidate(schema: pa.Schema, part: str) -> str:

@@ -18,14 +18,15 @@ def open_store(
     target: str | Path,
     *,
     table: str | None = None,
-    columns: Mapping[str, str] | None = None,
+    columns: Mapping[str, str] | str | None = None,
     storage_options: Mapping[str, str] | None = None,
 ) -> Store:
     """Open the table of memories at `target`, pinned at its newest version.
 
     `target` is the folder that holds `memories.lance`, a `.lance` folder, a `file://` URL, or a URI that
     LanceDB knows (`s3://`, `gs://`, `az://`, `db://`; `storage_options` go with it). `columns` maps our
-    fields to the columns of a table that no known program made: {"id": ..., "text": ..., "vector": ...}.
+    fields to the columns of a table that no known program made: {"id": ..., "text": ..., "vector": ...}; a text is
+    the name of an extension's dialect.
 
     Raises `StoreNotFoundError`, `UnknownDialectError`, `DamagedStoreError` or `UsageError`, each with
     its remedy.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from memtui.engine.core.errors import MemtuiError, RefusedError, StoreNotFoundError
 from memtui.engine.dialects.base import Dialect
 from memtui.engine.dialects.generic import generic
-from memtui.engine.dialects.registry import detect
+from memtui.engine.dialects.registry import detect, dialect_named
 from memtui.engine.store.errors import explained, need_version_number
 from memtui.engine.store.index_status import FtsStatus
 from memtui.engine.store.locate import TableLocation
@@ -46,7 +46,7 @@ class Store:
         self,
         connection: Any,
         place: TableLocation,
-        columns: Mapping[str, str] | None,
+        columns: Mapping[str, str] | str | None,
         options: Mapping[str, str] | None = None,
         shared: Path | None = None,
     ) -> None:
@@ -390,6 +390,8 @@ class Store:
         )
 
     def _dialect_of(self, schema: pa.Schema) -> Dialect:
+        if isinstance(self._columns, str):
+            return dialect_named(self._columns, schema, self.where)
         return generic(schema, self._columns) if self._columns else detect(schema, self.where)
 
     def _unknown_columns(self) -> tuple[str, ...]:
@@ -412,7 +414,7 @@ class Store:
 
 
 def open_place(
-    place: TableLocation, columns: Mapping[str, str] | None, options: Mapping[str, str] | None
+    place: TableLocation, columns: Mapping[str, str] | str | None, options: Mapping[str, str] | None
 ) -> Store:
     """Connect to a place that is known to exist and open its table."""
     from memtui.engine.store.lancedb_import import import_lancedb

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from memtui.engine.core.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from memtui.engine.dialects.kept_maps import KeptMap, by_place, keep_map, place_key, read_maps
     from memtui.engine.providers.chat import ChatClient, ChatSettings, HourBudget
     from memtui.engine.providers.embedder import Embedder, embedder_named
     from memtui.engine.providers.embedding_services import KNOWN_DIMENSIONS
@@ -87,6 +88,7 @@ if TYPE_CHECKING:
     )
     from memtui.engine.transfer.sources.preview import SourcePreview
     from memtui.engine.transfer.sources.values import read_time
+    from memtui.engine.transfer.table_map import TableMap, propose_map, tables_of
 
 __all__ = [
     "BUNDLED_DIMS",
@@ -124,6 +126,7 @@ __all__ = [
     "ImportPreview",
     "ImportRequest",
     "ImportResult",
+    "KeptMap",
     "KeptOutError",
     "Migration",
     "Migrator",
@@ -137,9 +140,11 @@ __all__ = [
     "SourceLines",
     "SourcePreview",
     "Switched",
+    "TableMap",
     "Unfinished",
     "as_source",
     "back",
+    "by_place",
     "common_start",
     "completions",
     "detect_sources",
@@ -151,6 +156,7 @@ __all__ = [
     "forget_answers",
     "given_paths",
     "is_large",
+    "keep_map",
     "keep_pasted",
     "last_switch",
     "left_out",
@@ -164,6 +170,7 @@ __all__ = [
     "parse_numbers",
     "parse_scopes",
     "past_exports",
+    "place_key",
     "plan_embedding",
     "plan_import",
     "plan_memory",
@@ -173,6 +180,8 @@ __all__ = [
     "preview_import",
     "price_in_words",
     "price_of",
+    "propose_map",
+    "read_maps",
     "read_time",
     "reembed_job",
     "request_for",
@@ -181,6 +190,7 @@ __all__ = [
     "source_lines",
     "store_receipts",
     "switch_to_take_back",
+    "tables_of",
     "tokens_of",
     "tried_import",
     "unfinished_runs",
@@ -202,6 +212,14 @@ __getattr__ = lazy_names(
         "Detected": "memtui.engine.transfer.detection",
         "EXPORT_FORMATS": "memtui.engine.transfer.registry",
         "ExportFormat": "memtui.engine.transfer.exporting.request",
+        "KeptMap": "memtui.engine.dialects.kept_maps",
+        "by_place": "memtui.engine.dialects.kept_maps",
+        "keep_map": "memtui.engine.dialects.kept_maps",
+        "place_key": "memtui.engine.dialects.kept_maps",
+        "read_maps": "memtui.engine.dialects.kept_maps",
+        "TableMap": "memtui.engine.transfer.table_map",
+        "propose_map": "memtui.engine.transfer.table_map",
+        "tables_of": "memtui.engine.transfer.table_map",
         "export_format": "memtui.engine.transfer.registry",
         "Embedder": "memtui.engine.providers.embedder",
         "Estimate": "memtui.engine.transfer.reembed.build",
