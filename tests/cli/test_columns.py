@@ -1,4 +1,4 @@
-"""The wizard for a table of another program: roles from name, type and content, times, what cannot be done, kept maps."""
+"""The wizard for a table of another program: roles, times of every form, what cannot be done, kept maps."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def proposed(*arguments: object) -> dict[str, Any]:
 
 
 def times_of(store: Path) -> list[int]:
-    said = call("ls", "--store", store, "--json", "--sort", "oldest")
+    said = call("ls", "--store", store, "--json")
     assert said.code == 0, said.err
     return sorted(row["timestamp_ms"] for row in json.loads(said.out)["rows"])
 
