@@ -70,6 +70,7 @@ def test_the_doctor_says_the_same_of_the_store(
         ("broken-dims", {"D41", "D42", "D44"}),
         ("pro", {"D41", "D43"}),
         ("external-edit", {"D41"}),
+        ("core", {"D41", "D45", "D47"}),
     ):
         at(name)
         run(["doctor", "--json"])

@@ -72,7 +72,7 @@ def make_core_home(
     with sqlite3.connect(database) as db:
         db.executescript(TABLES)
         db.execute("INSERT INTO memory_index_state VALUES (1, 1)")
-        meta = {"model": "test-embed", "provider": "none", "sources": ["memory"], "vectorDims": 3}
+        meta = {"model": "test-embed", "provider": "none", "sources": ["memory", "sessions"], "vectorDims": 3}
         db.execute("INSERT INTO memory_index_meta VALUES ('memory_index_meta_v1', ?)", (json.dumps(meta),))
         for path, text in files.items():
             place = workspace / path

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memtui.engine.core.errors import MemtuiError
@@ -16,9 +17,14 @@ if TYPE_CHECKING:
 
 def _of_store(patient: Patient) -> list[AgentMemory]:
     """The agents whose memories are in the store that is looked at; none where no configuration names it."""
-    if patient.found is None or not patient.found.configured or patient.folder is None:
+    if patient.found is None or not patient.found.configured:
         return []
-    place = os.path.realpath(patient.folder)
+    own = patient.folder
+    if own is None and patient.can.edits_files and patient.engine is not None:
+        own = Path(patient.engine.info.uri)  # memory-core's index is a file
+    if own is None:
+        return []
+    place = os.path.realpath(own)
     return [
         memory for memory in patient.alive.agents if memory.store and os.path.realpath(memory.store) == place
     ]
