@@ -9,7 +9,7 @@ import pytest
 from memtui.engine import Memory
 from memtui.tui.paint.glyphs import ASCII, UNICODE, Glyphs
 from memtui.tui.screens.audit import view as audit
-from memtui.tui.screens.browse.memory_row import flag
+from memtui.tui.screens.browse.memory_row import columns, columns_of, flag
 from memtui.tui.screens.health.view import signs
 from memtui.tui.screens.transfer.import_review_view import SIGNS as OF_IMPORT
 from tests.conftest import NOW_MS
@@ -63,3 +63,9 @@ def test_the_signs_of_a_turn_differ_in_both_sets_of_characters() -> None:
     assert len(set(said)) == len(said)
     assert all(sign.isascii() for sign in (each.translate(audit.ASCII_SIGNS) for each in said))
     assert len({each.translate(audit.ASCII_SIGNS) for each in said}) == len(said)
+
+
+def test_a_column_that_no_memory_here_has_is_not_shown() -> None:
+    shown = {each.name for each in columns(150, "-timestamp", absent=columns_of(("tier", "importance")))}
+    assert not shown & {"tier", "imp"}
+    assert {"tier", "imp"} <= {each.name for each in columns(150, "-timestamp")}

@@ -131,9 +131,12 @@ class Dialect:
     """How the ids begin that its program itself gives to several rows; empty where each row has its own."""
 
     @property
-    def has_tiers(self) -> bool:
-        """Whether its memories have a tier."""
-        return self.reads_metadata or self.columns.tier is not None
+    def lacking(self) -> frozenset[str]:
+        """Which of these no memory of it has: tier, importance, confidence, last_accessed, access_count."""
+        if self.reads_metadata:
+            return frozenset(() if self.columns.importance else ("importance",))
+        told = ("tier", "importance", "last_accessed", "access_count")
+        return frozenset({"confidence", *(each for each in told if getattr(self.columns, each) is None)})
 
     @property
     def known_columns(self) -> tuple[str, ...]:

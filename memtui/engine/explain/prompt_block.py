@@ -362,9 +362,7 @@ def _prefetched(trace: Trace) -> PromptBlock:
     """The block that Hermes hands out with the next message, as its plugin made it."""
     told = trace.extra.get("prefetched")
     if told is None:
-        return _nothing(
-            (), "the tool's answer goes into no prompt: ask with recall.via=prefetch for the block"
-        )
+        return _nothing((), "this asks as the tool; set recall.via to prefetch")
     parts = tuple(BlockPart(*each) for each in told["parts"])
     if not parts:
         return _nothing((), "no memory came back")

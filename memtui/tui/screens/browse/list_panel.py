@@ -17,6 +17,7 @@ from memtui.tui.messages import MemoryChosen, MenuWanted
 from memtui.tui.paint.numbers import full
 from memtui.tui.screens.browse import view
 from memtui.tui.screens.browse.memory_list import ListHead, MemoryList
+from memtui.tui.screens.browse.memory_row import columns_of
 from memtui.tui.screens.browse.state import BrowseState, ListAnswer
 from memtui.tui.widgets.splitter import Splitter
 from memtui.tui.widgets.state_panel import StatePanel
@@ -88,7 +89,7 @@ class ListPanel(BoundPanel[BrowseState], Splitter):
         tall = state.wish.shape.tall
         if tall != self.listing.tall:
             self.listing.show_tall(tall)
-            self.query_one(ListHead).show(self.listing.sort, tall=tall, tiers=self.listing.tiers)
+            self.query_one(ListHead).show(self.listing.sort, tall=tall, absent=self.listing.absent)
         if state.answer is not self._answer:
             self._answer = state.answer
             if state.answer is not None:
@@ -98,7 +99,7 @@ class ListPanel(BoundPanel[BrowseState], Splitter):
 
     def _show_list(self, state: BrowseState, answer: ListAnswer) -> None:
         found, engine = answer.view, state.engine
-        self.listing.tiers = engine is None or engine.store.dialect.has_tiers
+        self.listing.absent = frozenset() if engine is None else columns_of(engine.store.dialect.lacking)
         order = "~" if found.ranked else found.query.sort
         self.listing.show(
             found.total,
@@ -109,7 +110,7 @@ class ListPanel(BoundPanel[BrowseState], Splitter):
             near=found.similarity if found.ranked else None,
             sought=match_pattern(found.query.filter),
         )
-        self.query_one(ListHead).show(order, tall=self.listing.tall, tiers=self.listing.tiers)
+        self.query_one(ListHead).show(order, tall=self.listing.tall, absent=self.listing.absent)
 
     def _show_words(self, state: BrowseState) -> None:
         words, listing = self.query_one(StatePanel), self.listing

@@ -151,8 +151,8 @@ class MemoryList(SyncedScroll, can_focus=True):
         super().__init__(id=id)
         self.total = 0
         self.sort = "-timestamp"
-        self.tiers = True
-        """Whether memories of this store have a tier."""
+        self.absent: frozenset[str] = frozenset()
+        """Names of columns that no memory of this store has."""
         self.marks = Marks()
         self.tall = False
         """Whether a memory has two lines."""
@@ -305,7 +305,7 @@ class MemoryList(SyncedScroll, can_focus=True):
 
     def _draw(self, memory: Memory | None, index: int, state: str, width: int, line: int) -> Strip:
         app = host(self)
-        shown = columns(width, self.sort, self.app.size.width, tall=self.tall, tiers=self.tiers)
+        shown = columns(width, self.sort, self.app.size.width, tall=self.tall, absent=self.absent)
         lead: Piece = (app.glyphs.cursor if state == "cursor" else " ", "$primary")
         if memory is not None and memory.id in self.marks:
             lead = (app.glyphs.mark, "bold $primary")
@@ -505,16 +505,17 @@ class ListHead(Widget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.sort, self.tall, self.tiers = "-timestamp", False, True
+        self.sort, self.tall = "-timestamp", False
+        self.absent: frozenset[str] = frozenset()
 
-    def show(self, sort: str, *, tall: bool = False, tiers: bool = True) -> None:
-        """The list is sorted like this, has two lines for a memory or one, and says a tier where memories have one."""
-        self.sort, self.tall, self.tiers = sort, tall, tiers
+    def show(self, sort: str, *, tall: bool = False, absent: frozenset[str] = frozenset()) -> None:
+        """The list is sorted like this, has two lines for a memory or one, and not the columns that no memory has."""
+        self.sort, self.tall, self.absent = sort, tall, absent
         self.refresh()
 
     def render(self) -> Content:
         room = max(1, self.size.width - 1)
-        shown = columns(room, self.sort, self.app.size.width, tall=self.tall, tiers=self.tiers)
+        shown = columns(room, self.sort, self.app.size.width, tall=self.tall, absent=self.absent)
         pieces = heading(shown, self.sort, host(self).glyphs)
         parts = [Content.styled(*pieces[0])]
         for column, piece in zip(shown, pieces[1::2], strict=True):

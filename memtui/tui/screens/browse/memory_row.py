@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -76,18 +77,32 @@ _MORE = (IMPORTANCE, USED, COUNT, SCOPE, CONFIDENCE, SOURCE)
 """Columns beside the first ones, in the order in which they are worth their room."""
 
 
+_OF_FIELDS = {
+    "tier": TIER,
+    "importance": IMPORTANCE,
+    "confidence": CONFIDENCE,
+    "last_accessed": USED,
+    "access_count": COUNT,
+}
+
+
+def columns_of(fields: Collection[str]) -> frozenset[str]:
+    """Names of the columns that show these fields of a memory."""
+    return frozenset(_OF_FIELDS[each].name for each in fields)
+
+
 def columns(
-    width: int, sort: str, screen: int = 0, *, tall: bool = False, tiers: bool = True
+    width: int, sort: str, screen: int = 0, *, tall: bool = False, absent: Collection[str] = ()
 ) -> tuple[Column, ...]:
     """The columns that fit into `width` cells; the one that is sorted by is always among them (`~`: similarity).
 
     The text has half of the `screen` before any column is shown that the list can do without. Rows of two lines
     (`tall`) have the scope on the second, and their text has its half over both: words stand in such rows sooner.
-    Without `tiers` no memory here has one.
+    No memory here has the columns that are `absent`, by their names.
     """
     half = -(-screen // 2)
     key = sort.removeprefix("-")
-    shown = [FLAG, TIER, CATEGORY] if tiers else [FLAG, CATEGORY]
+    shown = [each for each in (FLAG, TIER, CATEGORY) if each.name not in absent]
     if key == "~":
         shown.append(NEAR)
     by_key = {column.sort: column for column in (*_MORE, AGE)}
@@ -99,7 +114,7 @@ def columns(
     if AGE not in shown and _room([*shown, AGE], width) >= max(LEAST_TEXT, half):
         shown.append(AGE)
     for column in _MORE:
-        below = tall and column in (SCOPE, SOURCE)
+        below = (tall and column in (SCOPE, SOURCE)) or column.name in absent
         if not below and column not in shown and _room([*shown, column], width) >= max(WANTED_TEXT, half):
             shown.append(column)
     least = WANTED_TEXT if tall else max(WANTED_TEXT, half)
