@@ -10,6 +10,7 @@ from memtui.cli.open_store import NOT_OPENED, open_for
 from memtui.cli.output import print_json, print_text, warning
 from memtui.cli.show import moment
 from memtui.engine import UsageError, one_line
+from memtui.paths import state_dir
 
 if TYPE_CHECKING:
     from memtui.engine.blame import Blame, SuspectedCause
@@ -28,14 +29,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--session", metavar="ID", help="the session it was said in (default: look for it)")
     parser.add_argument("--turn", type=int, metavar="N", help="the turn, counted as memtui replay counts")
     parser.add_argument("--agent", metavar="A", help="only look in this agent's sessions")
+    parser.add_argument("--save", metavar="FILE", help="save the verdict as a receipt, secrets masked")
+    parser.add_argument("--no-text", action="store_true", help="with --save: ids and numbers only, no text")
 
 
 def run(args: argparse.Namespace) -> int:
     """Find the cause, print. Ends with 0 for a verdict, 4 where nothing is known."""
-    from memtui.engine.blame import find_cause
+    from memtui.engine.blame import blame_receipt, find_cause
+    from memtui.engine.changes import journal_at_rest
 
     if not args.text.strip():
         raise UsageError("TEXT is empty.", fix='Write what the agent said: memtui blame "..."')
+    if args.no_text and args.save is None:
+        raise UsageError("--no-text says what a receipt leaves out.", fix="Add: --save FILE.")
+    if args.save is not None and Path(args.save).expanduser().exists():
+        raise UsageError(f"{args.save} exists already.", fix="Give another name.")
     engine = open_for(args, keeps_state=False)
     engine.send_nothing()
     found = find_cause(
@@ -46,7 +54,12 @@ def run(args: argparse.Namespace) -> int:
         session=args.session,
         number=args.turn,
         agent=args.agent,
+        journal=journal_at_rest(state_dir(engine.environ), engine.store.uri, engine.store.table_name),
     )
+    if args.save is not None:
+        from memtui.engine.explain import save_receipt
+
+        save_receipt(blame_receipt(engine, found, texts=not args.no_text), Path(args.save))
     if args.json:
         for note in found.notes:
             warning(note)
@@ -69,14 +82,16 @@ def render(found: Blame) -> str:
     lines += [f"! {note}." for note in found.notes]
     if found.suspects:
         lines += ["", "suspects" if found.verdict == "memory" else "nearest, none accused"]
-        for each in found.suspects:
-            lines += _suspect(each)
+        for suspect in found.suspects:
+            lines += _suspect(suspect)
     if found.missing:
         lines += ["", "would have been right, and did not come"]
-        lines += [f"  {each.id[:8]}  {_short(each.text)}" for each in found.missing]
+        for each in found.missing:
+            lines.append(f"  {each.id[:8]}  {_short(each.text)}")
+            lines += [f"            {one_line(each.why_not)}"] if each.why_not else []
     if found.instead:
         lines += ["", "would have come instead"]
-        lines += [f"  {each.id[:8]}  {_short(each.text)}" for each in found.instead]
+        lines += [f"  {other.id[:8]}  {_short(other.text)}" for other in found.instead]
     return "\n".join(lines)
 
 
@@ -87,16 +102,22 @@ def _verdict(found: Blame) -> str:
     if found.verdict == "none":
         return f"No memory {where} caused this sentence."
     first = found.suspects[0]
-    return f"Memory {first.id[:8]} probably caused this sentence ({first.confidence:.0%})."
+    return f"Memory {first.id[:8]} probably caused this sentence ({percent(first.confidence)})."
 
 
 def _suspect(each: SuspectedCause) -> list[str]:
     facts = [fact for fact in (each.how, each.state if each.state != "same" else "") if fact]
     tail = f"  {', '.join(facts)}" if facts else ""
     return [
-        f"  {each.id[:8]}  {each.confidence:4.0%}  {_short(each.text)}{tail}",
-        f"                  {each.why}",
+        f"  {each.id[:8]}  {percent(each.confidence):>4}  {_short(each.text)}{tail}",
+        f"                  {one_line(each.why)}",
+        *(f"                  {moment(step.time_ms)}  {step.said}" for step in each.came_from),
     ]
+
+
+def percent(confidence: float) -> str:
+    """A probability in percent; none that was computed is certain."""
+    return f"{min(99, max(1, round(confidence * 100)))}%"
 
 
 def _short(text: str) -> str:

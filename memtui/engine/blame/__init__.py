@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from memtui.engine.blame.cause import Blame, SuspectedCause, find_cause
     from memtui.engine.blame.evidence import NAMES, BlameEvidence, Grounds, PossibleCause, weigh
     from memtui.engine.blame.judge import ACCUSED
+    from memtui.engine.blame.provenance import ProvenanceStep, provenance_of
+    from memtui.engine.blame.receipt import blame_receipt
 
 __all__ = [
     "ACCUSED",
@@ -22,8 +24,11 @@ __all__ = [
     "BlameEvidence",
     "Grounds",
     "PossibleCause",
+    "ProvenanceStep",
     "SuspectedCause",
+    "blame_receipt",
     "find_cause",
+    "provenance_of",
     "weigh",
 ]
 
@@ -36,8 +41,11 @@ __getattr__ = lazy_names(
         "BlameEvidence": "memtui.engine.blame.evidence",
         "Grounds": "memtui.engine.blame.evidence",
         "NAMES": "memtui.engine.blame.evidence",
+        "ProvenanceStep": "memtui.engine.blame.provenance",
         "SuspectedCause": "memtui.engine.blame.cause",
+        "blame_receipt": "memtui.engine.blame.receipt",
         "find_cause": "memtui.engine.blame.cause",
+        "provenance_of": "memtui.engine.blame.provenance",
         "weigh": "memtui.engine.blame.evidence",
     },
 )

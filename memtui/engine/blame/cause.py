@@ -5,23 +5,27 @@ Reads only: no file is written, not even one of memtui's own, and nothing is sen
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from memtui.engine.blame.evidence import Grounds, PossibleCause, weigh
 from memtui.engine.blame.judge import ACCUSED, Asked, rule
-from memtui.engine.blame.missing import Missing, find_missing
+from memtui.engine.blame.missing import MOST, Missing, find_missing
+from memtui.engine.blame.provenance import ProvenanceStep, provenance_of
 from memtui.engine.blame.reasons import reason
 from memtui.engine.blame.rows import StoredText, embedded, likely, rarity_of, read_rows, with_cosines
 from memtui.engine.blame.turn import TurnEvidence, evidence_of_turn, find_turn
 from memtui.engine.core.errors import MemtuiError, UsageError
+from memtui.engine.core.progress import Progress
 from memtui.engine.core.secrets import mask
 
 if TYPE_CHECKING:
-    from memtui.engine.core.progress import CancelToken
+    from memtui.engine.changes import Journal
+    from memtui.engine.core.progress import CancelToken, OnProgress
     from memtui.engine.engine import Engine
+    from memtui.engine.recall.record import Trace
 
 
 Verdict = Literal["memory", "none", "unknown"]
@@ -53,6 +57,8 @@ class SuspectedCause:
     """What became of it since the turn; empty without a turn."""
     how: Literal["injected", "recalled", ""] = ""
     """How the turn came by it."""
+    came_from: tuple[ProvenanceStep, ...] = ()
+    """How it came to be as it is, the first step first."""
 
     def as_json(self) -> dict[str, Any]:
         """The suspect of the command-line contract."""
@@ -117,20 +123,37 @@ def find_cause(
     session: str | None = None,
     number: int | None = None,
     agent: str | None = None,
+    journal: Journal | None = None,
+    on_progress: OnProgress | None = None,
     cancel: CancelToken | None = None,
 ) -> Blame:
     """Say which memory a wrong sentence rests on.
 
     `session` (an id or its beginning) and `number` name the turn; else the sessions (of `agent`) are searched for the
-    sentence, and where no clear turn says it the whole store is asked, all scopes. Raises UsageError for an empty
-    sentence and for a session or turn that is not there.
+    sentence, and where no clear turn says it the whole store is asked, all scopes. `journal` as `provenance_of` takes
+    it. Raises UsageError for an empty sentence and for a session or turn that is not there.
     """
     if not sentence.strip():
         raise UsageError("The sentence is empty.", fix='Write what the agent said: memtui blame "..."')
+
+    def tell(step: int, what: str) -> None:
+        if on_progress is not None:
+            on_progress(Progress(what, step, 3, "step"))
+
+    tell(0, "looking for the turn in the sessions")
     found = find_turn(sentence, environ, cwd, session=session, number=number, agent=agent, cancel=cancel)
+    tell(1, "weighing the memories of the store" if found is None else "weighing the memories of the turn")
     if found is None:
-        return _of_store(engine, sentence, cancel)
-    return _of_turn(engine, sentence, evidence_of_turn(engine, found, environ, cancel), cancel)
+        judged = _of_store(engine, sentence, cancel)
+    else:
+        judged = _of_turn(engine, sentence, evidence_of_turn(engine, found, environ, cancel), cancel)
+    tell(2, "reading where the suspects came from")
+    known = engine.memories([each.id for each in judged.suspects])
+    came = provenance_of(engine, list(known.values()), environ, cwd, journal=journal, cancel=cancel)
+    return replace(
+        judged,
+        suspects=tuple(replace(each, came_from=came.get(each.id, ())) for each in judged.suspects),
+    )
 
 
 def _of_store(engine: Engine, sentence: str, cancel: CancelToken | None) -> Blame:
@@ -168,12 +191,15 @@ def _of_turn(engine: Engine, sentence: str, turn: TurnEvidence, cancel: CancelTo
         verdict, notes = "unknown", [*notes, _NOT_RECORDED]
     got = {candidate.id for candidate in candidates}
     scopes = engine.access.searched(turn.file.agent)
-    missing = (
+    missing: Sequence[Missing] = (
         find_missing(engine, sentence, told.question, accused, rows, got=got, scopes=scopes)
         if accused
         else ()
     )
-    instead, said = _instead(engine, turn, accused, got, cancel) if accused else ((), "")
+    instead: Sequence[Instead] = ()
+    if accused:
+        instead, missing, said = _played_again(engine, turn, accused, missing, got, cancel)
+        notes += [said] if said else []
     return Blame(
         sentence,
         verdict,
@@ -181,7 +207,7 @@ def _of_turn(engine: Engine, sentence: str, turn: TurnEvidence, cancel: CancelTo
         turn,
         tuple(instead),
         tuple(missing),
-        (*notes, *([said] if said else [])),
+        tuple(notes),
     )
 
 
@@ -244,32 +270,35 @@ def _suspects(asked: Asked, grounds: Sequence[Grounds]) -> list[SuspectedCause]:
     return [each for each in made if each.confidence >= LEAST][:SHOWN] or made[: 1 if asked == "turn" else 0]
 
 
-def _instead(
+def _played_again(
     engine: Engine,
     turn: TurnEvidence,
     accused: Sequence[SuspectedCause],
+    missing: Sequence[Missing],
     got: set[str],
     cancel: CancelToken | None,
-) -> tuple[tuple[Instead, ...], str]:
-    """What the turn's recall would have brought without the accused, and why that is not known."""
+) -> tuple[tuple[Instead, ...], Sequence[Missing], str]:
+    """(what the turn's recall brings without the accused, the missing with why they stayed out, what is not known)."""
     from memtui.engine import explain
-    from memtui.engine.recall.answer import recall
-    from memtui.engine.witness.ask_again import request_of_turn, turns_since
+    from memtui.engine.witness.ask_again import turns_since
 
     if not turn.replayed.turn.question.strip():
-        return (), "the turn has no question, so its recall cannot be played again"
+        return (), missing, "the turn has no question, so its recall cannot be played again"
     if not engine.embeds_here:
-        return (), "playing the recall again would send the question to a service"
+        return (), missing, "playing the recall again would send the question to a service"
     try:
-        try:
-            request = request_of_turn(engine, turn.replayed, turn.file.agent, as_of=True)
-        except UsageError:
-            request = request_of_turn(engine, turn.replayed, turn.file.agent, as_of=False)
-        context = engine.recall_context()
-        outside = context.outside(request.table_version).with_edits({each.id: None for each in accused})
-        trace = recall(request, context, outside=outside, cancel=cancel)
+        trace = _recall_of(engine, turn, [each.id for each in accused], cancel)
+        told = _recall_of(engine, turn, (), cancel)
+        missing = _contradicting(told, accused, got)[:MOST] or missing
+        missing = [
+            replace(
+                each,
+                why_not=explain.why_not_in(engine, told, each.id, changes=False, cancel=cancel).sentence,
+            )
+            for each in missing
+        ]
     except MemtuiError as error:
-        return (), f"the recall could not be played again: {error.message}"
+        return (), missing, f"the recall could not be played again: {error.message}"
     ids: Sequence[str] = tuple(trace.returned)
     try:
         block = explain.injected(trace, turns_since=turns_since(turn.replayed, turn.earlier))
@@ -278,4 +307,34 @@ def _instead(
         pass
     texts = {row.id: row.text for row in trace.pool.rows}
     gone = {each.id for each in accused} | got
-    return tuple(Instead(each, texts.get(each, "")) for each in ids if each not in gone), ""
+    return tuple(Instead(each, texts.get(each, "")) for each in ids if each not in gone), missing, ""
+
+
+def _contradicting(trace: Trace, accused: Sequence[SuspectedCause], got: Collection[str]) -> list[Missing]:
+    """The newer memories that Recall itself warns of: they say another value than an accused one."""
+    from memtui.engine.explain import find_disagreements
+
+    wrong = {each.id for each in accused}
+    return [
+        Missing(each.newer, each.newer_text, 1.0)
+        for each in find_disagreements(trace)
+        if each.recalled in wrong and each.newer not in got
+    ]
+
+
+def _recall_of(
+    engine: Engine, turn: TurnEvidence, without: Sequence[str], cancel: CancelToken | None
+) -> Trace:
+    """The turn's question again, on the version of its moment where that is still there, without some memories."""
+    from memtui.engine.recall.answer import recall
+    from memtui.engine.witness.ask_again import request_of_turn
+
+    try:
+        request = request_of_turn(engine, turn.replayed, turn.file.agent, as_of=True)
+    except UsageError:
+        request = request_of_turn(engine, turn.replayed, turn.file.agent, as_of=False)
+    context = engine.recall_context()
+    outside = context.outside(request.table_version)
+    if without:
+        outside = outside.with_edits(dict.fromkeys(without))
+    return recall(request, context, outside=outside, cancel=cancel)

@@ -15,13 +15,18 @@ if TYPE_CHECKING:
     from memtui.engine.engine import Engine
 
 
-ABOUT_THE_SAME = 0.66
+ABOUT_THE_SAME = 0.75
 """How near a newer memory must be to the accused one to be its successor."""
+
+WITH_ANOTHER_VALUE = 0.66
+"""How near where it says another value of a kind on which the accusation rests."""
 
 LOOKED_AT = 80
 """Memories that are compared one by one: those that share most with the accused one and the question."""
 
 MOST = 2
+BESIDE = 0.85
+"""How near another one must be, of the nearest, to be named beside it."""
 
 _REPLACED = 2.0
 """What it counts that the store itself names a memory as the successor."""
@@ -34,6 +39,8 @@ class Missing:
     id: str
     text: str
     nearness: float
+    why_not: str = ""
+    """Why the recall of the turn did not bring it; empty without a turn, or where that is not known."""
 
 
 def find_missing(
@@ -72,9 +79,11 @@ def find_missing(
             _overlap(wrong, own, rarity) + 0.5 * _overlap(asked, own, rarity) + 0.9 * vectors.get(row.id, 0.0)
         )
         near += _REPLACED if row.id == successor else 0.0
-        if near >= ABOUT_THE_SAME:
+        least = WITH_ANOTHER_VALUE if _says_another(said, own, first.grounds.values) else ABOUT_THE_SAME
+        if near >= least:
             found.append(Missing(row.id, row.text, near))
-    return sorted(found, key=lambda each: -each.nearness)[:MOST]
+    found.sort(key=lambda each: -each.nearness)
+    return [each for each in found if each.nearness >= BESIDE * found[0].nearness][:MOST]
 
 
 def grounds_same(said: TakenApart, own: TakenApart, shares: Sequence[str]) -> bool:
@@ -86,6 +95,16 @@ def grounds_same(said: TakenApart, own: TakenApart, shares: Sequence[str]) -> bo
         bool(values)
         and all(likeness(value, own.values) >= 0.9 for value in values)
         and len(theirs) <= len(values)
+    )
+
+
+def _says_another(said: TakenApart, own: TakenApart, shares: Sequence[str]) -> bool:
+    """Whether a memory has a value of a kind on which the accusation rests, and not the value itself."""
+    values = [value for value in said.values.values if value.shown in shares]
+    return any(
+        likeness(value, own.values) < 0.9
+        and any((each.kind, each.dimension) == (value.kind, value.dimension) for each in own.values.values)
+        for value in values
     )
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         plan_redo,
         plan_undo,
     )
-    from memtui.engine.changes.journal import EntryRow, JournalEntry
+    from memtui.engine.changes.journal import EntryRow, Journal, JournalEntry, journal_at_rest
     from memtui.engine.changes.merging import plan_merge, plan_supersede
     from memtui.engine.changes.owner_lock import LockState
     from memtui.engine.changes.plan import (
@@ -66,6 +66,7 @@ __all__ = [
     "Field",
     "FileEdit",
     "Interrupted",
+    "Journal",
     "JournalEntry",
     "LockState",
     "Op",
@@ -82,6 +83,7 @@ __all__ = [
     "find_interrupted",
     "finish_entry",
     "holds_words",
+    "journal_at_rest",
     "leave_entry",
     "makes_version",
     "memory_story",
@@ -119,6 +121,7 @@ __getattr__ = lazy_names(
         "Field": "memtui.engine.changes.fields",
         "FileEdit": "memtui.engine.changes.files_beside",
         "Interrupted": "memtui.engine.changes.interrupted",
+        "Journal": "memtui.engine.changes.journal",
         "JournalEntry": "memtui.engine.changes.journal",
         "LAST": "memtui.engine.changes.recall_effect",
         "LONGEST_TEXT": "memtui.engine.changes.fields",
@@ -137,6 +140,7 @@ __getattr__ = lazy_names(
         "find_interrupted": "memtui.engine.changes.interrupted",
         "finish_entry": "memtui.engine.changes.interrupted",
         "holds_words": "memtui.engine.changes.forgetting",
+        "journal_at_rest": "memtui.engine.changes.journal",
         "leave_entry": "memtui.engine.changes.interrupted",
         "makes_version": "memtui.engine.changes.plan",
         "memory_story": "memtui.engine.changes.story",

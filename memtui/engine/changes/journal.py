@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from memtui.engine.changes.blob_store import BlobStore, ImageStore, decode, encode, encode_into, reading
 from memtui.engine.changes.change_set import Change, Op
-from memtui.engine.changes.journal_file import JournalDatabase, JournalError, JournalFile
+from memtui.engine.changes.journal_file import FileAtRest, JournalDatabase, JournalError, JournalFile
 from memtui.engine.changes.stored_changes import StoredChanges
 from memtui.engine.core.errors import UsageError
 from memtui.engine.metadata.read import dump_json, loads
@@ -435,3 +435,9 @@ def journal_of(state: Path, uri: str, table: str) -> Path:
     digest = hashlib.sha256(f"{where}\n{table}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
     name = _ODD.sub("-", where.rstrip("/\\").replace("\\", "/").rpartition("/")[2])[:40] or "store"
     return state / "curate" / f"{name}-{digest}" / "journal.sqlite"
+
+
+def journal_at_rest(state: Path, uri: str, table: str) -> Journal:
+    """The journal of a store below memtui's state folder, only to be read: nothing is made, nothing is written."""
+    path = journal_of(state, uri, table)
+    return Journal(path, file=FileAtRest(path))

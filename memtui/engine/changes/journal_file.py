@@ -233,6 +233,50 @@ def prepare(db: sqlite3.Connection, where: str) -> None:
     db.execute("COMMIT")
 
 
+class FileAtRest:
+    """A journal's file, only read: no log is opened beside it and no byte is written, not even by SQLite.
+
+    What another process has written since the log was last folded into the file is not seen.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection | None]:
+        """The journal as its file has it; None while there is none."""
+        if not self.path.exists():
+            yield None
+            return
+        try:
+            with contextlib.closing(
+                sqlite3.connect(f"{self.path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
+            ) as db:
+                check_layout(db, str(self.path))
+                yield db
+        except (sqlite3.Error, OSError) as error:
+            raise JournalError(
+                f"The journal {self.path} cannot be read: {error}.",
+                fix="Check the permissions of its folder.",
+                details=str(error),
+            ) from error
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """Never: RefusedError."""
+        raise RefusedError(f"The journal {self.path} was opened to be read.", fix="Nothing was changed.")
+        yield
+
+    def fold(self) -> None:
+        """Nothing was written."""
+
+    def shrink(self) -> None:
+        """Nothing was written."""
+
+    def close(self) -> None:
+        """Nothing is held between two looks."""
+
+
 class JournalDatabase(Protocol):
     """Where a journal's database stands: a file of this machine, or an object beside the store."""
 
