@@ -41,6 +41,7 @@ from memtui.tui.messages import (
     AskWhyNot,
     Flash,
     OpenBisect,
+    OpenBlame,
     RunAdvanced,
     RunFailed,
     RunFinished,
@@ -309,6 +310,20 @@ class MemtuiApp(SessionApp):
 
     async def on_open_bisect(self, message: OpenBisect) -> None:
         await self._hand_over("recall", message)
+
+    async def on_open_blame(self, message: OpenBlame) -> None:
+        """The cause of a sentence, over the screen where one is; what was opened over that is about something else."""
+        from memtui.tui.screens.blame.asking import ask_sentence, open_cause
+
+        while len(self.screen_stack) > 1:
+            await self.pop_screen()
+        screen = self.screen
+        if not isinstance(screen, BaseScreen):
+            return
+        if message.sentence:
+            open_cause(screen, message.sentence)
+        else:
+            ask_sentence(screen)
 
     async def on_ask_import(self, message: AskImport) -> None:
         await self._hand_over("transfer", message)

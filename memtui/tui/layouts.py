@@ -536,6 +536,35 @@ def _funnel(width: int, height: int) -> Arrangement:
 # Where the panels of Audit stand.
 
 
+def blame(
+    width: int, height: int, verdict_rows: int, suspect_rows: int, *, said: bool, zoom: str = ""
+) -> Arrangement:
+    """The verdict on top; suspects and what would have been right beside the memory, or all below each other."""
+    kind = size_class(width)
+    top = min(verdict_rows, max(3, height - 9))
+    rest = height - top
+    head = {"verdict": Box(0, 0, width, top)}
+    if said or zoom:
+        return head | {"state" if said else zoom: Box(0, top, width, rest)}
+    if kind == "narrow":
+        upper = max(3, min(suspect_rows, rest // 3))
+        lower = max(3, (rest - upper) // 2)
+        parts = {"suspects": upper, "memory": rest - upper - lower, "others": lower}
+        below = stacked(0, width, parts)
+    elif kind == "normal":
+        left, upper = width * 46 // 100, max(5, min(suspect_rows, rest // 2))
+        below = stacked(0, left, {"suspects": upper, "others": rest - upper})
+        below |= {"memory": Box(left, 0, width - left, rest)}
+    else:
+        first, second = width * 32 // 100, width * 38 // 100
+        below = {
+            "suspects": Box(0, 0, first, rest),
+            "memory": Box(first, 0, second, rest),
+            "others": Box(first + second, 0, width - first - second, rest),
+        }
+    return head | {name: box._replace(y=box.y + top) for name, box in below.items()}
+
+
 def audit(width: int, height: int, *, view: str) -> Arrangement:
     """List, what belongs to it, and detail."""
     kind = size_class(width)

@@ -142,6 +142,13 @@ class OpenBisect(Message):
 
 
 @dataclass
+class OpenBlame(Message):
+    """Say which memory this sentence of an agent rests on; without one it is asked for."""
+
+    sentence: str = ""
+
+
+@dataclass
 class AskExport(Message):
     """Go to Transfer and export these memories, or with none named those of a list."""
 

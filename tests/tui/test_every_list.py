@@ -52,6 +52,7 @@ DIALOGS = {
     "a memory to ask about": f"{ASKED} W",
     "why not": f"{ASKED} W text:kelp enter",
     "cases": f"{ASKED} E text:atlas enter T",
+    "a wrong answer": "1 exclamation_mark text:ssh-port-2222-of-the-bastion enter",
 }
 """The keys that lead to lists."""
 

@@ -49,6 +49,9 @@ BROWSE = {
     "mend.redo": "2 f U",
 }
 
+BLAMED = "1 exclamation_mark text:ssh-port-2222-of-the-bastion enter"
+"""A sentence that a memory of the demo says, and its cause."""
+
 ELSEWHERE = {
     "lifecycle.act": "4 right_square_bracket right_square_bracket right_square_bracket c a",
     "lifecycle.sweep": "4 A",
@@ -66,10 +69,15 @@ ELSEWHERE = {
     "health.safe": "9 F enter",
     "versions.bring-back": "9 right_square_bracket right_square_bracket j enter d u",
     "capture.apply": "7 talk A",
+    "blame.edit": f"{BLAMED} e text:now ctrl+s",
+    "blame.forget": f"{BLAMED} D a",
+    "blame.undo": f"{BLAMED} u",
+    "blame.redo": f"{BLAMED} U",
 }
 
 OTHERS = {
     "recall.replace": "test_recall_screen.py: a wrong answer is corrected, by the same preview",
+    "blame.replace": "test_blame.py: the right memory supersedes the suspect, by the same preview",
     "browse.external": "goes the way of browse.edit, with $EDITOR in place of the form",
     "review.merge": "goes the way of near.merge; the first card of the demo has nothing to merge with",
     "whynot.remedy": "test_whynot.py stages remedies by the same preview",
@@ -156,6 +164,7 @@ ELSEWHERE_TOLD = {
 """Previews of another world than the demo's, and the test that holds each to the same."""
 
 AS_ANOTHER = {
+    "blame.replace": "near.merge",
     "browse.external": "browse.edit",
     "review.merge": "near.merge",
     "journal.fix": "journal.undo",

@@ -122,7 +122,7 @@ _ASKING = frozenset(
 _ANYWHERE = ("sessions", "may-read", "access", "reach", "why-not", "changed")
 """Sentences that are questions themselves."""
 
-_NEVER_LATER = ("ask", "find", "nearest", "import")
+_NEVER_LATER = ("ask", "blame", "find", "nearest", "import")
 """Sentences whose verbs are common words, or whose rest is taken as it stands: only at the beginning do they count."""
 
 _WHAT_FOLLOWS = ("about", "of", "with", "mentioning", "on", "named")
@@ -329,7 +329,7 @@ def _intent(name: str, rest: list[str], scopes: Sequence[str], verb: str) -> Int
         return _of_agent(name, rest, scopes, verb)
     if row["takes"] == "scope":
         return _of_scope(name, rest, scopes)
-    if row["takes"] == "question":
+    if row["takes"] in ("question", "sentence"):
         return Intent(name, row["label"], tuple(rest)) if rest else None
     if row["takes"] == "path":
         return Intent(name, row["label"], _path(rest)) if rest else None

@@ -25,7 +25,15 @@ from memtui.tui.calls import Report, Work
 from memtui.tui.dialogs.intents import REMOVING_SENTENCES, Intent, examples, in_singular, understood
 from memtui.tui.dialogs.palette_entry import PaletteEntry
 from memtui.tui.host import host
-from memtui.tui.messages import AskImport, AskRecall, ShowEntry, ShowInBrowse, ShowMemory, ShowReach
+from memtui.tui.messages import (
+    AskImport,
+    AskRecall,
+    OpenBlame,
+    ShowEntry,
+    ShowInBrowse,
+    ShowMemory,
+    ShowReach,
+)
 from memtui.tui.paint.numbers import age
 from memtui.tui.widgets.panel import Panel
 
@@ -222,6 +230,8 @@ def steps_of(intent: Intent) -> list[str | Message]:
     said = " ".join(intent.words)
     if row["takes"] == "question":
         return [AskRecall(said)]
+    if row["takes"] == "sentence":
+        return [OpenBlame(said)]
     if row["takes"] == "path":
         return [AskImport(said)]
     if row["takes"] in _OF_AUDIT:
@@ -266,7 +276,7 @@ def count_of(screen: Screen[object], text: str) -> Work | None:
     engine = host(screen).session.engine
     meant = _meant(screen, text)[:1]
     row = SENTENCES[meant[0].name] if meant else {}
-    if engine is None or not meant or row["takes"] in ("question", "path", *_OF_AUDIT):
+    if engine is None or not meant or row["takes"] in ("question", "sentence", "path", *_OF_AUDIT):
         return None
     show = narrowed(meant[0])
     if not show.filter and show.scopes is None:  # of all there are it says nothing

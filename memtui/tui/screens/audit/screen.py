@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from textual import on
 from textual.app import ComposeResult
 
-from memtui.engine import CancelToken, MemtuiError
+from memtui.engine import CancelToken, MemtuiError, mask, one_line
 from memtui.tui import layouts
 from memtui.tui.actions.table import bindings
 from memtui.tui.base_screen import BaseScreen
@@ -482,6 +482,17 @@ class AuditScreen(BaseScreen):
         turn, replayed = self.state.chosen, self.state.replayed
         if turn is not None and replayed is not None:
             self._start("case", lambda engine, cancel: reading.keep_case(engine, replayed, turn), self.flash)
+
+    def action_blame(self) -> None:
+        """Ask which memory a wrong answer rests on; the answer of the turn under the cursor is filled in."""
+        from memtui.tui.screens.blame.asking import ask_sentence
+
+        turn, replayed = self.state.chosen, self.state.replayed
+        answer = mask(one_line(turn.turn.answer))[0] if turn is not None else ""
+        if self.state.view == "sessions" and replayed is not None and turn is not None and answer:
+            ask_sentence(self, answer, replayed.file.id, turn.turn.n)
+        else:
+            ask_sentence(self)
 
     def action_reach(self) -> None:
         memory = self._memory

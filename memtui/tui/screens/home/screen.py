@@ -373,6 +373,12 @@ class HomeScreen(BaseScreen):
     def action_filter(self) -> None:
         self.post_message(ShowInBrowse(edit=True))
 
+    def action_blame(self) -> None:
+        """Ask which memory a wrong answer rests on."""
+        from memtui.tui.screens.blame.asking import ask_sentence
+
+        ask_sentence(self)
+
     def action_open_demo(self) -> None:
         host(self).take("demo")
 

@@ -436,6 +436,12 @@ class RecallScreen(BaseScreen):
     def action_replace(self) -> None:
         self.explore.correct()
 
+    def action_blame(self) -> None:
+        """Ask which memory a wrong answer rests on."""
+        from memtui.tui.screens.blame.asking import ask_sentence
+
+        ask_sentence(self)
+
     def action_what_if(self) -> None:
         self.explore.what_if()
 
