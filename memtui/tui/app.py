@@ -313,17 +313,28 @@ class MemtuiApp(SessionApp):
 
     async def on_open_blame(self, message: OpenBlame) -> None:
         """The cause of a sentence, over the screen where one is; what was opened over that is about something else."""
-        from memtui.tui.screens.blame.asking import ask_sentence, open_cause
+        from memtui.tui.dialogs.text_prompt import TextPrompt
+        from memtui.tui.screens.blame.state import HINT, OF_A_TURN
 
         while len(self.screen_stack) > 1:
             await self.pop_screen()
-        screen = self.screen
-        if not isinstance(screen, BaseScreen):
-            return
-        if message.sentence:
-            open_cause(screen, message.sentence)
+        engine, mode = self.session.engine, getattr(self.screen, "MODE", "audit")
+        if engine is None or not self.session.open:
+            self.say("The store is not open yet.", "note")
+        elif message.sentence:
+            from memtui.tui.screens.blame.screen import BlameScreen
+
+            await self.push_screen(
+                BlameScreen(engine, message.sentence, message.session, message.turn, mode=mode)
+            )
         else:
-            ask_sentence(screen)
+
+            def taken(sentence: str | None) -> None:
+                if sentence:
+                    self.post_message(replace(message, sentence=sentence))
+
+            hint = OF_A_TURN if message.answer else HINT
+            await self.push_screen(TextPrompt("Wrong answer", hint, message.answer), taken)
 
     async def on_ask_import(self, message: AskImport) -> None:
         await self._hand_over("transfer", message)

@@ -146,6 +146,11 @@ class OpenBlame(Message):
     """Say which memory this sentence of an agent rests on; without one it is asked for."""
 
     sentence: str = ""
+    answer: str = ""
+    """What is filled in where it is asked for: the answer of a turn."""
+    session: str = ""
+    """The session that it was said in; empty: it is looked for."""
+    turn: int = 0
 
 
 @dataclass

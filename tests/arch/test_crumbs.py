@@ -17,7 +17,6 @@ DATA = ("knobs",)
 """Files that are a table."""
 KEPT = {
     "memtui.tui.screens.browse.unsaved": "edits that outlive a crash: looked for under this name",
-    "memtui.engine.blame.judge": "the rule and its weights, which the fit writes; the cause beside it asks the store",
     "memtui.engine.blame.reasons": "the sentences for a person, apart from what is weighed",
     "memtui.tui.screens.home.alive_line": "the painting of one line, tested as a function",
     "memtui.engine.changes.crew_values": "what the rows of one program may hold, as engine_values beside it",

@@ -102,7 +102,7 @@ async def test_the_turn_the_suspects_and_the_right_memory_are_seen(
         text = screen_text(app)
         for words in (
             SAID,
-            f"turn 1 of {KITCHEN.session}"[:20],
+            f"turn 1 of {KITCHEN.session[:8]}",
             "probably caused it",
             "shares two hundred",
             "WOULD HAVE BEEN RIGHT",

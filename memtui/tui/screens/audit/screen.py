@@ -18,7 +18,7 @@ from memtui.tui.config_request import ConfigRequests
 from memtui.tui.dialogs.text_prompt import TextPrompt
 from memtui.tui.host import host
 from memtui.tui.layout import WIDE_WIDTH, Arrangement, under_views
-from memtui.tui.messages import AskRecall, OpenBisect, ShowMemory, ShowReach
+from memtui.tui.messages import AskRecall, OpenBisect, OpenBlame, ShowMemory, ShowReach
 from memtui.tui.no_store import RETRY, of_session
 from memtui.tui.screens.audit import below, reach_rows, reading, rights_rows, view
 from memtui.tui.screens.audit.edit_rights import EditRights, plan_of
@@ -485,14 +485,12 @@ class AuditScreen(BaseScreen):
 
     def action_blame(self) -> None:
         """Ask which memory a wrong answer rests on; the answer of the turn under the cursor is filled in."""
-        from memtui.tui.screens.blame.asking import ask_sentence
-
         turn, replayed = self.state.chosen, self.state.replayed
         answer = mask(one_line(turn.turn.answer))[0] if turn is not None else ""
         if self.state.view == "sessions" and replayed is not None and turn is not None and answer:
-            ask_sentence(self, answer, replayed.file.id, turn.turn.n)
+            self.post_message(OpenBlame("", answer, replayed.file.id, turn.turn.n))
         else:
-            ask_sentence(self)
+            self.post_message(OpenBlame())
 
     def action_reach(self) -> None:
         memory = self._memory

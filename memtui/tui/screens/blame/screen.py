@@ -30,8 +30,7 @@ from memtui.tui.messages import AskRecall, RunAdvanced, RunFailed, RunFinished, 
 from memtui.tui.paint.numbers import date
 from memtui.tui.screens.blame import state as reduce
 from memtui.tui.screens.blame import view
-from memtui.tui.screens.blame.asking import HINT
-from memtui.tui.screens.blame.state import BlameState
+from memtui.tui.screens.blame.state import HINT, BlameState
 from memtui.tui.screens.browse.memory_actions import Editing
 from memtui.tui.session import Session
 from memtui.tui.widgets.layout_container import LayoutContainer

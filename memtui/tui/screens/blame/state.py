@@ -10,6 +10,10 @@ if TYPE_CHECKING:
     from memtui.engine.blame import Blame, SuspectedCause
 
 
+HINT = "Paste what the agent said, or its wrong part. Its turn is looked for in the sessions."
+
+OF_A_TURN = "The answer of the turn under the cursor; shorten it to its wrong part."
+
 SUSPECT, MISSING, INSTEAD = "suspect", "missing", "instead"
 """What a memory is here: the beginning of its row's key."""
 

@@ -36,6 +36,9 @@ SINCE = {
 
 _LABEL_CELLS = 12
 
+_WHOLE_SESSION = 100
+"""Cells of a line from which it names a session whole, not by the beginning of its id."""
+
 _BAR_CELLS = 8
 
 
@@ -63,7 +66,7 @@ def head(state: BlameState, width: int, glyphs: Glyphs) -> list[Content]:
         words = state.progress.what if state.progress is not None else "looking for the turn in the sessions"
         lines.append(Content.styled("" if state.error is not None else words, "$dim"))
     else:
-        lines.append(Content.styled(crop(_turn(found), room, glyphs.ellipsis), "$dim"))
+        lines.append(Content.styled(crop(_turn(found, room), room, glyphs.ellipsis), "$dim"))
         style = "bold $match" if found.verdict == "memory" else "bold $stale"
         lines.append(Content.styled(crop(verdict(found), room, glyphs.ellipsis), style))
         lines += [
@@ -73,11 +76,12 @@ def head(state: BlameState, width: int, glyphs: Glyphs) -> list[Content]:
     return [Content.assemble(" ", line) for line in lines]
 
 
-def _turn(found: Blame) -> str:
+def _turn(found: Blame, room: int) -> str:
     if found.turn is None:
         return "No clear turn says this sentence: the whole store was asked, all scopes."
     turn = found.turn.replayed.turn
-    where = f"turn {turn.n} of {one_line(found.turn.file.id)}, {one_line(found.turn.file.agent)}, {date(turn.time_ms)}"
+    session = one_line(found.turn.file.id)[: None if room >= _WHOLE_SESSION else 8]
+    where = f"turn {turn.n} of {session}, {one_line(found.turn.file.agent)}, {date(turn.time_ms)}"
     return f"{where}   asked: {_said(turn.question)}" if turn.question.strip() else where
 
 
@@ -91,7 +95,7 @@ def instead_of_rows(state: BlameState) -> State | None:
         return State("loading", label, skeleton=True)
     if state.found.suspects:
         return None
-    facts = [("verdict", verdict(state.found)), ("turn", _turn(state.found))]
+    facts = [("verdict", verdict(state.found)), ("turn", _turn(state.found, _WHOLE_SESSION))]
     facts += [("note", f"{one_line(note)}.") for note in state.found.notes]
     recall = Choice("recall", "ask in Recall", "what the memory answers today")
     return State("empty", "No memory says anything of this sentence.", tuple(facts), (other, recall))

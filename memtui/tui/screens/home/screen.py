@@ -18,7 +18,7 @@ from memtui.tui.actions.table import bindings
 from memtui.tui.base_screen import BaseScreen
 from memtui.tui.host import host
 from memtui.tui.layout import FOUR_COLUMNS, Arrangement, Box, home, home_columns, size_class
-from memtui.tui.messages import RunFailed, RunFinished, ShowInBrowse
+from memtui.tui.messages import OpenBlame, RunFailed, RunFinished, ShowInBrowse
 from memtui.tui.no_store import of_session
 from memtui.tui.paint.numbers import full, short, so_far
 from memtui.tui.screens.home import alive_line, injections
@@ -375,9 +375,7 @@ class HomeScreen(BaseScreen):
 
     def action_blame(self) -> None:
         """Ask which memory a wrong answer rests on."""
-        from memtui.tui.screens.blame.asking import ask_sentence
-
-        ask_sentence(self)
+        self.post_message(OpenBlame())
 
     def action_open_demo(self) -> None:
         host(self).take("demo")

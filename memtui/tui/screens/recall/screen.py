@@ -21,7 +21,7 @@ from memtui.tui.calls import Report
 from memtui.tui.dialogs.palette_entry import PaletteEntry
 from memtui.tui.host import host
 from memtui.tui.layout import Arrangement
-from memtui.tui.messages import AskRecall, AskWhyNot, OpenBisect, ShowMemory
+from memtui.tui.messages import AskRecall, AskWhyNot, OpenBisect, OpenBlame, ShowMemory
 from memtui.tui.no_store import FILLING
 from memtui.tui.screens.recall import state as reduce
 from memtui.tui.screens.recall.explore import Explore, with_kept_vector
@@ -438,9 +438,7 @@ class RecallScreen(BaseScreen):
 
     def action_blame(self) -> None:
         """Ask which memory a wrong answer rests on."""
-        from memtui.tui.screens.blame.asking import ask_sentence
-
-        ask_sentence(self)
+        self.post_message(OpenBlame())
 
     def action_what_if(self) -> None:
         self.explore.what_if()
