@@ -107,3 +107,49 @@ def test_wrong_usage_and_nothing_known_end_with_their_own_codes(run: Run, place:
     code, out, _ = run("blame", "280 degrees", "--session", "bare", "--turn", 1, *store, "--json")
     assert code == 4
     assert json.loads(out)["verdict"] == "unknown"
+
+
+def test_a_receipt_is_saved_with_every_text_or_with_none(run: Run, place: Path, tmp_path: Path) -> None:
+    said = "Set the deck to two hundred and eighty"
+    for name, options, texts in (("full", (), True), ("bare", ("--no-text",), False)):
+        file = tmp_path / f"{name}.json"
+        before = tree_hash(place)
+        code, _, err = run("blame", said, "--store", place / "store", "--save", file, *options)
+        assert code == 0, err
+        written = file.read_text(encoding="utf-8")
+        document = json.loads(written)
+        assert document["schema"] == "memtui.blame.v1"
+        assert document["suspects"][0]["id"] == FAMILY.memories["oven-old"].id
+        assert document["suspects"][0]["came_from"]
+        for text in (said, FAMILY.memories["oven-old"].text, FAMILY.memories["oven-new"].text):
+            assert (text in written) is texts
+        assert tree_hash(place) == before
+        code, _, err = run("blame", said, "--store", place / "store", "--save", file, *options)
+        assert code == 2
+        assert "exists already" in err
+    assert run("blame", said, "--store", place / "store", "--no-text")[0] == 2
+
+
+def test_a_secret_is_masked_in_a_receipt(run: Run, place: Path, tmp_path: Path) -> None:
+    secret = "sk-proj-" + "a1B2c3D4e5F6g7H8" * 2
+    file = tmp_path / "receipt.json"
+    code, _, err = run(
+        "blame", f"the key of the deck oven is {secret}", "--store", place / "store", "--save", file
+    )
+    assert code in (0, 4), err
+    assert secret not in file.read_text(encoding="utf-8")
+
+
+def test_the_origin_and_each_edit_are_told_with_their_entry(
+    run: Run, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMTUI_STATE_DIR", str(place / "state"))
+    guilty = FAMILY.memories["oven-old"].id
+    code, _, err = run("edit", guilty, "--set", "importance=0.4", "--store", place / "store", "--yes")
+    assert code == 0, err
+    before = tree_hash(place)
+    code, out, err = run("blame", "Set the deck to two hundred and eighty", "--store", place / "store")
+    assert code == 0, err
+    assert "changed with memtui, entry 1: confidence, importance" in out
+    assert "would have been right, and did not come" in out
+    assert tree_hash(place) == before

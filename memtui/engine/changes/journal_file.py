@@ -234,9 +234,9 @@ def prepare(db: sqlite3.Connection, where: str) -> None:
 
 
 class FileAtRest:
-    """A journal's file, only read: no log is opened beside it and no byte is written, not even by SQLite.
+    """A journal's file, only read: nothing is made beside it, and no byte of file or log is written.
 
-    What another process has written since the log was last folded into the file is not seen.
+    A log that another process keeps beside it is read along, as one more of its readers.
     """
 
     def __init__(self, path: Path) -> None:
@@ -248,9 +248,11 @@ class FileAtRest:
         if not self.path.exists():
             yield None
             return
+        log = self.path.with_name(f"{self.path.name}-wal")
         try:
+            alone = "" if log.exists() and log.stat().st_size else "&immutable=1"
             with contextlib.closing(
-                sqlite3.connect(f"{self.path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
+                sqlite3.connect(f"{self.path.absolute().as_uri()}?mode=ro{alone}", uri=True)
             ) as db:
                 check_layout(db, str(self.path))
                 yield db

@@ -368,7 +368,7 @@ class HomeScreen(BaseScreen):
         host(self).take(message.choice.name, message.choice.value)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        return None if action == "filter" and not self.session.open else True
+        return None if action in ("filter", "blame") and not self.session.open else True
 
     def action_filter(self) -> None:
         self.post_message(ShowInBrowse(edit=True))
