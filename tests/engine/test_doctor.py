@@ -46,9 +46,10 @@ INDEXES = {"D48", "D49"}
 """Checks of an index of files, which a host builds."""
 
 CREWAI = {f"D{number}" for number in range(50, 56)}
-
-HERMES = {"D56", "D57", "D58", "D59"}
 """Checks of a store of CrewAI."""
+
+HERMES = {f"D{number}" for number in range(56, 60)}
+"""Checks of a store of Hermes."""
 
 
 def look(folder: Path, **more: Any) -> Examination:
