@@ -13,6 +13,7 @@ import pytest
 
 from tests.benchmarks.limits import spread_of, within
 from tests.conftest import ROOT
+from tests.engine.openclaw_homes import AFTER_MS, unpack_home
 
 RUNS = 5
 """The least of them counts: it is the closest to a quiet machine."""
@@ -20,6 +21,10 @@ VERSION_RATIO = 4.0
 FRAME_RATIO = 1.5
 INJECT_RATIO = 0.6
 """A hook runs `memtui inject` before each prompt: less than the library alone takes to be imported as it is."""
+ALIVE_RATIO = 0.4
+"""`memtui alive` where no table must be opened."""
+ALIVE_WITH_A_TABLE_RATIO = 0.8
+"""`memtui alive` where the owners of rows are counted, with LanceDB."""
 HEAVY = ("lancedb", "pyarrow", "numpy", "httpx", "pydantic")
 
 _OURS = """
@@ -123,6 +128,23 @@ def test_a_hook_before_a_prompt_takes_less_than_the_librarys_own_import(tmp_path
     ratio = min(ours) / min(theirs)
     print(f"memtui inject: {ratio:.2f} x import lancedb")
     within(ratio, INJECT_RATIO, spread=spread_of(ours))
+
+
+@pytest.mark.parametrize(("name", "most"), [("core", ALIVE_RATIO), ("lancedb", ALIVE_WITH_A_TABLE_RATIO)])
+def test_alive_takes_little_more_than_the_library_that_it_may_need(
+    name: str, most: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = unpack_home(ROOT.parent / "shared", name, tmp_path).path
+    monkeypatch.setenv("HOME", str(home))
+    for variable in ("XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME"):
+        monkeypatch.setenv(variable, str(tmp_path / "own"))
+    theirs, ours = [], []
+    for _ in range(RUNS):
+        theirs.append(_cpu("-c", "import lancedb"))
+        ours.append(_cpu("-m", "memtui", "alive", "--now", str(AFTER_MS)))
+    ratio = min(ours) / min(theirs)
+    print(f"memtui alive on {name}: {ratio:.2f} x import lancedb (limit {most})")
+    assert ratio <= most
 
 
 def _unpacked(folder: Path) -> Path:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from memtui.cli.main import run
+from tests.conftest import ROOT
 
 EXITS = {
     "lancedb": 0, "core": 0, "pro": 0, "sessions": 4, "broken-no-conversation": 1, "broken-no-injection": 1,
@@ -117,6 +120,19 @@ def test_a_plan_for_todays_host_brings_the_permission(
     assert run(["config", "plan", "D", "--json"]) in (0, 1)
     changes = json.loads(capsys.readouterr().out)["changes"]
     assert any(change["path"][-1] == "allowConversationAccess" and change["to"] is True for change in changes)
+
+
+@pytest.mark.parametrize("name", ["core", "sessions", "config-old-list"])
+def test_no_library_of_tables_is_loaded_where_no_table_is_opened(
+    name: str, at: Callable[[str], Path]
+) -> None:
+    at(name)
+    command = [sys.executable, "-X", "importtime", "-m", "memtui", "alive"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if "|" in line}
+    assert done.returncode in (0, 1, 4)
+    assert "memtui.engine.alive.check" in loaded
+    assert not loaded & {"lancedb", "httpx", "textual", "pydantic"}
 
 
 PARTS = ("recall", "capture", "tools", "embedding", "index", "workspace", "dreaming")
