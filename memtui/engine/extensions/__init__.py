@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from memtui.engine.dialects.base import Capabilities, Columns, Dialect, DialectModule, TimeForm
     from memtui.engine.dialects.with_metadata import LifecycleDialect
     from memtui.engine.extensions.listing import CheckedExtension, check_extensions
-    from memtui.engine.health.check import Check, CheckModule, Patient, Seen
+    from memtui.engine.health.check import Check, CheckModule, Seen
     from memtui.engine.recall.recipes.base import Recipe, RecipeModule
     from memtui.engine.recall.recipes.nearest import nearest_recipe
-    from memtui.engine.transfer.exporting.request import ExportFormat, WriterModule
+    from memtui.engine.transfer.exporting.request import WriterModule
     from memtui.engine.transfer.format import Format, ReaderModule, Sighting
     from memtui.engine.transfer.record import Record
 
@@ -33,12 +33,10 @@ __all__ = [
     "Columns",
     "Dialect",
     "DialectModule",
-    "ExportFormat",
     "Extension",
     "ExtensionError",
     "Format",
     "LifecycleDialect",
-    "Patient",
     "ReaderModule",
     "Recipe",
     "RecipeModule",
@@ -67,10 +65,8 @@ __getattr__ = lazy_names(
         "Columns": "memtui.engine.dialects.base",
         "Dialect": "memtui.engine.dialects.base",
         "DialectModule": "memtui.engine.dialects.base",
-        "ExportFormat": "memtui.engine.transfer.exporting.request",
         "Format": "memtui.engine.transfer.format",
         "LifecycleDialect": "memtui.engine.dialects.with_metadata",
-        "Patient": "memtui.engine.health.check",
         "ReaderModule": "memtui.engine.transfer.format",
         "Recipe": "memtui.engine.recall.recipes.base",
         "RecipeModule": "memtui.engine.recall.recipes.base",
