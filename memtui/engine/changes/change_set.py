@@ -269,7 +269,7 @@ class Outcome:
         return document if self.receipt is None else {**document, "receipt": dict(self.receipt)}
 
 
-def _stored(changes: Sequence[Change]) -> StoredChanges | None:
+def _stored(changes: Sequence[Change]) -> StoredChanges[Change] | None:
     return changes if isinstance(changes, StoredChanges) else None
 
 

@@ -14,10 +14,34 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, overload
+from typing import Any, Generic, Protocol, TypeVar, overload
 
-if TYPE_CHECKING:
-    from memtui.engine.changes.change_set import Change, Op
+
+class Kept(Protocol):
+    """What is asked of a change here; see `change_set.Change`."""
+
+    @property
+    def id(self) -> str:
+        """The memory."""
+        ...
+
+    @property
+    def op(self) -> Any:
+        """What happens to it."""
+        ...
+
+    @property
+    def scope(self) -> str | None:
+        """Its scope."""
+        ...
+
+    @property
+    def edit(self) -> Any:
+        """What becomes of its row."""
+        ...
+
+
+Change = TypeVar("Change", bound=Kept)
 
 MANY = 20_000
 """Up to so many changes stay in memory, and up to so many whole rows with a plan."""
@@ -26,7 +50,7 @@ BLOCK = 2_048
 """Changes, or rows, that stand as objects at once."""
 
 
-class StoredChanges(Sequence["Change"]):
+class StoredChanges(Sequence[Change], Generic[Change]):
     """Very many changes in order. Each look at one reads the block that it stands in; going through reads each once."""
 
     def __init__(self, changes: Iterable[Change], folder: Path | None) -> None:
@@ -36,7 +60,7 @@ class StoredChanges(Sequence["Change"]):
         self._file = tempfile.TemporaryFile(dir=folder if there else None)  # noqa: SIM115 (as long as the plan)
         self._ends = [0]
         self.ids: list[str] = []
-        self._ops: list[Op] = []
+        self._ops: list[Any] = []
         self.scopes: Counter[str | None] = Counter()
         self.columns: dict[str, None] = {}
         """Whole columns that some change sets, in the order of their first."""
@@ -47,11 +71,11 @@ class StoredChanges(Sequence["Change"]):
         self._file.flush()
 
     @property
-    def ops(self) -> frozenset[Op]:
+    def ops(self) -> frozenset[Any]:
         """What happens to memories here."""
         return frozenset(self._ops)
 
-    def named(self) -> Iterator[tuple[str, Op]]:
+    def named(self) -> Iterator[tuple[str, Any]]:
         """Id and operation of each, in order."""
         return zip(self.ids, self._ops, strict=True)
 

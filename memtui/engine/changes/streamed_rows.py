@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from memtui.engine.store.writer import Writer
 
 
-class RowsById:
+class RowsOfVersion:
     """The rows of one version by id: the ids are looked up once, rows are read when they are asked for."""
 
     def __init__(self, pin: Snapshot, ids: Iterable[str]) -> None:
@@ -54,7 +54,7 @@ def is_stream(change_set: ChangeSet) -> bool:
 class StreamedEdit:
     """What very many edits make of the rows of one version; only the changed columns of them lie in a file."""
 
-    rows: RowsById
+    rows: RowsOfVersion
     ids: Sequence[str]
     schema: pa.Schema
     touched: tuple[str, ...]
@@ -96,7 +96,7 @@ def stream_edit(change_set: ChangeSet, writer: Writer, version: int, folder: Pat
         touched.append(metadata)
     if changes.sets_vectors and vector:
         touched.append(vector)
-    rows = RowsById(pin, changes.ids)
+    rows = RowsOfVersion(pin, changes.ids)
     conflicts: list[Conflict] = []
     bare = False
     names = list(dict.fromkeys((ID, *touched)))
@@ -212,7 +212,7 @@ def _each_piece(
 ) -> None:
     with journal.image(entry, "after") as after:
         ids = [each for part in after or () for each in part.column(ID).to_pylist()]
-    rows = RowsById(writer.at(writer.newest()), ids)
+    rows = RowsOfVersion(writer.at(writer.newest()), ids)
     with journal.image(entry, "before") as before, journal.image(entry, "after") as after:
         assert before is not None
         assert after is not None
@@ -226,7 +226,7 @@ def shift_pieces(
     """The images of a large edit with the rows as they are at `version`, piece by piece."""
     with journal.image(entry, "before") as before:
         ids = [each for part in before or () for each in part.column(ID).to_pylist()]
-    rows = RowsById(writer.at(version), ids)
+    rows = RowsOfVersion(writer.at(version), ids)
     with journal.image(entry, "before") as before, journal.image(entry, "after") as after:
         assert before is not None
         assert after is not None
