@@ -131,7 +131,7 @@ def test_no_library_of_tables_is_loaded_where_no_table_is_opened(
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
     loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if "|" in line}
     assert done.returncode in (0, 1, 4)
-    assert "memtui.engine.alive.check" in loaded
+    assert "memtui.engine.alive.store_rules" in loaded
     assert not loaded & {"lancedb", "httpx", "textual", "pydantic"}
 
 
