@@ -155,7 +155,7 @@ class MemoryEngine:
     state = None
     now_ms = NOW_MS
     store = SimpleNamespace(
-        dialect=SimpleNamespace(can=SimpleNamespace(writable=True)),
+        dialect=SimpleNamespace(lacking=frozenset(), can=SimpleNamespace(writable=True)),
         row_columns=(),
         rows_by_id=lambda ids, columns: SimpleNamespace(num_rows=0),  # a memory without a past
     )
