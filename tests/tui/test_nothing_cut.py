@@ -6,6 +6,7 @@ import re
 import shutil
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,19 +16,20 @@ from textual.pilot import Pilot
 
 from memtui.engine import changes
 from memtui.engine.catalog import select_ids
-from memtui.engine.demo import demo_folder
+from memtui.engine.demo import build_demo, content, demo_folder
 from memtui.tui.app import MemtuiApp
 from memtui.tui.startup.open_store import opener
 from memtui.tui.widgets.panel import Panel
 from memtui.tui.widgets.row_list import RowList
 from tests.conftest import NOW_MS
+from tests.tui.driving import EACH_SIZE as SMALLEST_QUICK
 from tests.tui.driving import SIZES, drawn, lines, press, settle
 from tests.tui.test_every_list import ASKED, DIALOGS, NEXT, PLACES
 from tests.tui.test_locked import locked, play
 
 CUT = re.compile(r"…(?=\W|$)")
-EMPTY = re.compile(r"[ ─]{3,}")
-"""Room: between two columns stand two cells; in a frame, its rule."""
+EMPTY = re.compile(r"[ ─]{2,}")
+"""Room: more than the cell between two words; in a frame, its rule."""
 MOST_EMPTY = 0.3
 
 SCREENS = {
@@ -71,6 +73,13 @@ OTHERS = {
     **PLACES,
     **DIALOGS,
 }
+
+MORE = (
+    "This was agreed in the weekly call with everyone on the rota, and holds until the platform group writes a page.",
+    "Ask before you change it, because three jobs of the night and the report for the accountants read the same value.",
+    "The reason is in the long thread of last spring, where two alternatives were measured on the staging cluster.",
+)
+"""What makes a text longer than any line that shows it."""
 
 CUT_AT_THE_END = re.compile(r"… {4,}(?=[│|]|$)")
 """Cut, and four cells free up to the frame: a margin and a scroll bar are fewer."""
@@ -152,6 +161,32 @@ async def test_no_text_is_cut_while_its_line_or_the_next_one_has_room(
 ) -> None:
     found: list[str] = []
     async with demo(demo_store, tmp_path, size) as (app, pilot):
+        for name, keys in SCREENS[screen].items():
+            await play(pilot, keys)
+            found += [f"{name}: {line}" for line in cuts(app)]
+            await closed(app, pilot)
+    assert not found, "\n".join(found)
+
+
+@pytest.fixture(scope="module")
+def long_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The demo, each of its texts some three hundred characters longer."""
+    longer = tuple(
+        replace(record, text=f"{record.text} {MORE[n % 3]} {MORE[(n + 1) % 3]}") if record.text else record
+        for n, record in enumerate(content.records())
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(content, "records", lambda: longer)
+        return build_demo(tmp_path_factory.mktemp("long") / "store", now_ms=NOW_MS)
+
+
+@pytest.mark.parametrize("size", SMALLEST_QUICK)
+@pytest.mark.parametrize("screen", SCREENS)
+async def test_no_long_text_is_cut_while_its_line_or_the_next_one_has_room(
+    screen: str, size: tuple[int, int], long_store: Path, tmp_path: Path
+) -> None:
+    found: list[str] = []
+    async with demo(long_store, tmp_path, size) as (app, pilot):
         for name, keys in SCREENS[screen].items():
             await play(pilot, keys)
             found += [f"{name}: {line}" for line in cuts(app)]

@@ -15,7 +15,7 @@ from textual.content import Content
 
 from memtui.engine import clean, counted, one_line, veiled
 from memtui.engine.changes import Change, ChangeSet, Conflict
-from memtui.tui.paint.cells import crop, fit
+from memtui.tui.paint.cells import crop, fit, folded
 from memtui.tui.paint.difference import difference
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import full
@@ -348,10 +348,10 @@ def change_lines(
         wrapped = [Content.styled(crop(text.plain, room, glyphs.ellipsis), "bold $foreground")]
     else:
         wrapped = list(text.wrap(room))
-    cut = len(wrapped) - (HEAD_LINES if most else len(wrapped))
-    if cut > 0:
-        last = Content.assemble(wrapped[HEAD_LINES - 1].truncate(room - 1).rstrip(), glyphs.ellipsis)
-        wrapped = [*wrapped[: HEAD_LINES - 1], last]
+    if most and len(wrapped) > HEAD_LINES:  # only the first line has something beside it
+        below = [max(12, width - 6)] * (HEAD_LINES - 1)
+        parts = folded(text.plain, (room, *below), glyphs.ellipsis)
+        wrapped = [Content.styled(part, "bold $foreground") for part in parts]
     lines = [
         Content.assemble((f" {mark} ", "bold $foreground") if i == 0 else "   ", line)
         for i, line in enumerate(wrapped)

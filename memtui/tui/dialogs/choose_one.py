@@ -103,15 +103,19 @@ class OptionRows(Widget, can_focus=True):
             lines.append(Content.assemble((" / ", "bold $key"), f"{self.sought}▏", (count, "$dim")))
         for at, i in enumerate(shown):
             option, here = self.options[i], at == self.index
-            hint = crop(one_line(option.hint), max(1, width - label_width - 5), glyphs.ellipsis)
+            # a hint that the common column would cut begins beside its own label
+            own_width = cell_len(one_line(option.label)) + 2
+            whole = cell_len(one_line(option.hint)) <= width - label_width - 5
+            column = label_width if whole else min(label_width, own_width)
+            hint = crop(one_line(option.hint), max(1, width - column - 5), glyphs.ellipsis)
             now = option.value == self._present
             line = Content.assemble(
                 (glyphs.cursor if here else " ", "$primary"),
                 (glyphs.mark if now else " ", "bold $ok"),
                 (self.letters[i] or " " if self.sought is None else " ", "bold $key"),
                 "  ",
-                (fit(one_line(option.label), label_width, glyphs.ellipsis), "$foreground"),
-                (fit(hint, max(0, width - label_width - 5)), "$dim"),
+                (fit(one_line(option.label), column, glyphs.ellipsis), "$foreground"),
+                (fit(hint, max(0, width - column - 5)), "$dim"),
             )
             line = line.stylize(Style.from_meta({"option": i}))
             lines.append(line.stylize_before("bold on $cursor") if here else line)

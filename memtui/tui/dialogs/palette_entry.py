@@ -108,6 +108,21 @@ HERE_ROWS = 5
 """Of the keys of the screen below, and of what was done last, before anything is typed."""
 
 
+_ASKING = re.compile(
+    r"^(?:(?:please|can you|could you|i (?:want|need) to|how (?:do i|can i|to)|let me|take me to|go (?:back )?to|"
+    r"show me|see|view) )+"
+)
+"""What stands before the words that say what is meant."""
+
+_ARTICLES = frozenset(("a", "an", "the", "my", "please"))
+
+
+def _bare(words: str) -> str:
+    """Words without what only asks for them: "how do I undo the last change" is "undo last change"."""
+    asked = _ASKING.sub("", words)
+    return " ".join(word for word in asked.split() if word not in _ARTICLES) or words
+
+
 def content(query: str) -> list[str]:
     """The words of a query that say what is meant: without what says nothing, lower case."""
     return [word for word in WORD.findall(query.casefold()) if word not in FILLERS]
@@ -141,6 +156,7 @@ def rank(entries: Sequence[PaletteEntry], query: str, recent: Sequence[str] = ()
     met = [met_by(word, vocabulary) for word in wanted]
     weights = [_weight(found, vocabulary, len(pool)) for found in met]
     plain = " ".join(lowered)
+    said_so = tuple(dict.fromkeys((plain, _bare(plain), " ".join(wanted))))
     mended = " ".join(_mended(word, vocabulary) for word in lowered)
     scored: list[tuple[tuple[float, ...], PaletteEntry, float]] = []
     for entry in pool:
@@ -148,7 +164,7 @@ def rank(entries: Sequence[PaletteEntry], query: str, recent: Sequence[str] = ()
             if wanted:
                 scored.append(((-1.0,), entry, 0.0))
             continue
-        share, whole, certain = _met(entry, plain, mended, met, weights)
+        share, whole, certain = _met(entry, said_so, mended, met, weights)
         if share <= 0 or (entry.removes and not (told and certain)):
             continue
         if not whole and (share < LEAST or not certain or entry.group in ("THEMES", "TOPICS")):
@@ -210,7 +226,7 @@ def _weight(found: dict[str, float], vocabulary: dict[str, int], entries: int) -
 
 def _met(
     entry: PaletteEntry,
-    plain: str,
+    said_so: Sequence[str],
     mended: str,
     met: Sequence[dict[str, float]],
     weights: Sequence[float],
@@ -219,8 +235,9 @@ def _met(
     name, also = _words(entry.name[:LONGEST]), _words(entry.also) if entry.group != "THEMES" else ()
     phrases = (" ".join(name), *(" ".join(_words(phrase)) for phrase in entry.also.split(",")))
     nearness = 0.02 * entry.near - 0.004 * len(name)
-    if plain in phrases[1:] or (plain == phrases[0] and (len(name) > 1 or entry.near > 3)):
-        return 1.5 + nearness + (0.1 if plain == phrases[0] else 0.0), True, True
+    for less, plain in enumerate(said_so):  # as typed, without what only asks, without what says nothing
+        if plain in phrases[1:] or (plain == phrases[0] and (len(name) > 1 or entry.near > 3)):
+            return 1.5 - 0.02 * less + nearness + (0.1 if plain == phrases[0] else 0.0), True, True
     if mended in phrases[1:]:
         return 1.4 + nearness, True, False
     if not met:

@@ -312,7 +312,8 @@ def met_by(typed: str, vocabulary: Iterable[str]) -> dict[str, float]:
             met[word] = SYNONYM
         elif len(low) > 1 and word.startswith(low):
             met[word] = BEGINNING + 0.2 * len(low) / len(word)
-    if len(low) > 3 and (not met or max(met.values()) < SYNONYM):
+    known = any(word == low or stem(word) == root or stem(word) in same for word in met)
+    if len(low) > 3 and (not met or max(met.values()) < SYNONYM or (len(low) > 5 and not known)):
         for word in words:
             if word not in met and slipped(low, word):
                 met[word] = SLIP

@@ -33,9 +33,7 @@ class StageTable(RowList):
             Row((stage_row(lap, end, width, glyphs),), "" if lap.stale else lap.name) for lap in self._laps
         ]
         lines = self._note_lines(max(10, width - 3), self.container_size.height - len(rows))
-        if lines:
-            rows.append(Row(tuple(lines)))
-        return rows
+        return [*rows, *(Row((line,)) for line in lines)]
 
     def _note_lines(self, room: int, height: int) -> list[Content]:
         """The notes wrapped after an empty line; where they do not fit, their first sentences, or one line each."""

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
 from textual.content import Content
 
 from memtui.engine import counted, duration, mask, one_line
@@ -139,28 +140,32 @@ def feed(state: AgentsState, width: int, look: Look) -> list[Row]:
     rows: list[Row] = []
     shown = state.shown
     hour = False
+    who_cells = min(NAME_CELLS, 1 + max((len(one_line(who_of(call))) for call in shown), default=0))
+    tools = [one_line(what_of(call)).removeprefix("memory_") for call in shown]
+    tool_cells = min(TOOL_CELLS, 1 + max(map(len, tools), default=0))
+    took_cells = 2 + max((len(_took(call)) for call in shown), default=0)
     for call in shown:
         if not hour and look.now_ms - call.time_ms > 3_600_000 and rows:
             hour = True
             rows.append(line(f" {look.glyphs.rule} an hour ago", "$dim"))
         became, style = result_of(call, look.glyphs)
-        took = duration(call.ms) if call.asked and call.outcome != UNANSWERED else ""
-        far = f"{right(became, 14)}{right(took, 9)}" if became or took else ""
+        took = _took(call)
+        far = f"{crop(became, 14, look.glyphs.ellipsis)}{right(took, took_cells)}" if became or took else ""
         asked = question_of(call)
         words = f"“{one_line(mask(asked)[0])}”" if asked else _about(call, state)
-        room = max(0, width - 11 - NAME_CELLS - TOOL_CELLS - (len(far) + 3 if far else 1))
+        room = max(0, width - 11 - who_cells - tool_cells - (cell_len(far) + 3 if far else 1))
         left = Content.assemble(
             " ",
             (fit(clock(call.time_ms, look), 10), "$dim"),
-            (fit(one_line(who_of(call)), NAME_CELLS, look.glyphs.ellipsis), "$foreground"),
+            (fit(one_line(who_of(call)), who_cells, look.glyphs.ellipsis), "$foreground"),
             (
-                fit(one_line(what_of(call)).removeprefix("memory_"), TOOL_CELLS, look.glyphs.ellipsis),
+                fit(one_line(what_of(call)).removeprefix("memory_"), tool_cells, look.glyphs.ellipsis),
                 "$heading",
             ),
             (fit(words, room, look.glyphs.ellipsis), "$foreground" if asked else "$dim"),
             " ",
-            (far.removesuffix(right(took, 9)), style),
-            (right(took, 9) if far else "", "$dim"),
+            (far.removesuffix(right(took, took_cells)), style),
+            (right(took, took_cells) if far else "", "$dim"),
         )
         rows.append(Row((left,), key_of(call)))
     if rows:
@@ -171,6 +176,11 @@ def feed(state: AgentsState, width: int, look: Look) -> list[Row]:
         line(" calls of agents will appear here", "$dim"),
         *(fact(name, said, width, "$dim") for name, said in TO_BEGIN),
     ]
+
+
+def _took(call: Call) -> str:
+    """How long an answer took; empty where nothing was asked or answered."""
+    return duration(call.ms) if call.asked and call.outcome != UNANSWERED else ""
 
 
 def _about(call: Call, state: AgentsState) -> str:

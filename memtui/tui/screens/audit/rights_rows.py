@@ -12,7 +12,7 @@ from textual.content import Content
 
 from memtui.engine import counted, one_line
 from memtui.engine.access import REASONS
-from memtui.tui.paint.cells import crop, fit, flowing, right
+from memtui.tui.paint.cells import crop, fit, flowing, folded, right
 from memtui.tui.paint.numbers import full
 from memtui.tui.screens.audit.state import AuditState, kind_of
 from memtui.tui.screens.audit.view import EVIDENCE, NAME_CELLS, fact, line, moment, scope_words
@@ -201,16 +201,12 @@ def _did_get(got: GotIndex, agent: str, scope: str | None, width: int, look: Loo
     for (time_ms, session, n, name, evidence), lines in sorted(turns.items(), reverse=True)[:MOST_TURNS]:
         more = f", {counted(lines, 'line')}" if lines > 1 else ""
         told = f"{moment(time_ms, look)}  {session[:8]} {name}  {EVIDENCE[evidence][1]}{more}"
-        rows.append(
-            Row(
-                (
-                    Content.assemble(
-                        " " * (NAME_CELLS + 1), (crop(told, width - NAME_CELLS - 2), "$foreground")
-                    ),
-                ),
-                f"{session}#{n}",
-            )
-        )
+        room = max(12, width - NAME_CELLS - 2)
+        lines_of = [
+            Content.assemble(" " * (NAME_CELLS + 1), (part, "$foreground"))
+            for part in folded(told, (room, room))
+        ]
+        rows.append(Row(tuple(lines_of), f"{session}#{n}"))
     if len(turns) > MOST_TURNS:
         rows.append(fact("", f"and {counted(len(turns) - MOST_TURNS, 'older turn')}", width, "$dim"))
     return rows

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
+from rich.cells import cell_len
 from textual import events, on
 from textual.app import ComposeResult
 from textual.await_complete import AwaitComplete
@@ -257,23 +258,28 @@ class EditForm(QuickModal[EditedMemory | None]):
 
     def _rows(self, width: int, height: int) -> list[Row]:
         draft = self.draft
-        rows = [self._row(each.name, each.takes, width) for each in draft.fields]
+        longest = max((cell_len(self._value(field.name)) for field in draft.fields), default=0)
+        column = min(VALUE, longest + 2)
+        rows = [self._row(field.name, field.takes, width, column) for field in draft.fields]
         if draft.versioned:
             rows.append(self._version_row(width))
         return rows
 
-    def _row(self, name: str, takes: str, width: int) -> Row:
+    def _value(self, name: str) -> str:
+        return one_line(self.draft.value(name)) or "(none)"
+
+    def _row(self, name: str, takes: str, width: int, column: int) -> Row:
         draft, glyphs = self.draft, host(self).glyphs
         differs = name in draft.given
         words = "valid until" if name == "valid_until" else name
-        value = one_line(draft.value(name)) or "(none)"
+        value = self._value(name)
         aside = f"was {one_line(draft.own[name]) or '(none)'}" if differs else takes
         line = Content.assemble(
             "  ",
             ("~ " if differs else "  ", "bold $stale"),
             (fit(words, NAME, glyphs.ellipsis), "$dim"),
-            (fit(value, VALUE, glyphs.ellipsis), "bold $foreground" if differs else "$foreground"),
-            (crop(f" {aside}", max(0, width - NAME - VALUE - 5), glyphs.ellipsis), "$dim"),
+            (fit(value, column, glyphs.ellipsis), "bold $foreground" if differs else "$foreground"),
+            (crop(f" {aside}", max(0, width - NAME - column - 5), glyphs.ellipsis), "$dim"),
         )
         return Row((line,), name)
 

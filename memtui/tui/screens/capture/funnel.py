@@ -10,7 +10,7 @@ from textual.content import Content
 from memtui.engine import counted, one_line
 from memtui.tui.actions.keymap import Keymap
 from memtui.tui.paint.bars import bar
-from memtui.tui.paint.cells import crop, fit
+from memtui.tui.paint.cells import crop, fit, folded
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import full
 from memtui.tui.screens.capture.state import CaptureState
@@ -74,18 +74,14 @@ def losses(state: CaptureState, width: int, glyphs: Glyphs) -> list[Row]:
     rows = []
     for each in found.losses:
         said = f"! {each.fault}" if each.fault else f"“{one_line(each.example)}”"
-        rows.append(
-            Row(
-                (
-                    Content.assemble(
-                        " ", fit(each.gate, 18, glyphs.ellipsis), (f"{full(each.count):>6}  ", "bold"),
-                        (fit(bar(each.count / most, room, glyphs), room), "$stale"), " ",
-                        (crop(said, max(4, width - room - 29), glyphs.ellipsis), "$danger" if each.fault else "$dim"),
-                    ),
-                ),
-                each.gate,
-            )
+        style = "$danger" if each.fault else "$dim"
+        first, *more = folded(said, [max(4, width - room - 29)] * 2, glyphs.ellipsis)
+        line = Content.assemble(
+            " ", fit(each.gate, 18, glyphs.ellipsis), (f"{full(each.count):>6}  ", "bold"),
+            (fit(bar(each.count / most, room, glyphs), room), "$stale"), " ", (first, style),
         )  # fmt: skip
+        lines = (line, *(Content.assemble(" " * (room + 28), (part, style)) for part in more))
+        rows.append(Row(lines, each.gate))
     return rows
 
 

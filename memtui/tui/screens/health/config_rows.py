@@ -101,8 +101,10 @@ def _set(config: ConfigView, width: int, look: Look) -> list[Row]:
     lines = [line for line in config.lines if line.is_set]
     head = f" SET IN THE FILE  {len(lines)} of {counted(len(config.lines), 'option')}"
     rows = [Row((Content(),)), Row((Content.styled(crop(head, width - 1), "bold $heading"),))]
+    longest = max((len(line.option.path) + 4 for line in lines), default=0)
+    column = min(longest, 40, max(16, width * 3 // 5))
     for line in lines:
-        name = fit(f"   {line.option.path}", min(40, max(16, width * 3 // 5)), look.glyphs.ellipsis)
+        name = fit(f"   {line.option.path}", column, look.glyphs.ellipsis)
         said = crop(one_line(plain(line.value)), max(4, width - len(name) - 3), look.glyphs.ellipsis)
         rows.append(Row((Content.assemble((f"{name} ", "$foreground"), (said, "$dim")),), line.option.path))
     return rows
@@ -111,12 +113,16 @@ def _set(config: ConfigView, width: int, look: Look) -> list[Row]:
 def _options(config: ConfigView, width: int, look: Look) -> list[Row]:
     rows: list[Row] = []
     block = None
+    longest = max(
+        (len(line.option.path.partition(".")[2] or line.option.path) + 4 for line in config.lines), default=0
+    )
+    column = min(longest, 32, max(16, width * 3 // 5))
     for each in config.lines:
         head, dot, last = each.option.path.partition(".")
         if (head if dot else "") != block:
             block = head if dot else ""
             rows.append(Row((Content.styled(f" {block or 'the plugin itself'}", "bold $heading"),)))
-        name = fit(f"   {last or head}", min(32, max(16, width * 2 // 5)), look.glyphs.ellipsis)
+        name = fit(f"   {last or head}", column, look.glyphs.ellipsis)
         said, style = _value(each)
         if each.change is not None:
             said, style = one_line(f" {look.glyphs.forth} ".join(values_of(each.change))), "bold $stale"

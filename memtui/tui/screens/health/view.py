@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from memtui.engine import counted, mask, one_line
+from memtui.engine import Memory, counted, mask, one_line
 from memtui.tui.paint.cells import crop, fit
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.screens.health.state import VIEWS, HealthState
@@ -168,6 +168,17 @@ MOST_NAMED = 40
 """Memories of a finding that are read for that."""
 
 
+def _scope(memory: Memory) -> str:
+    """The scope as it is named in a list; quoted where it is blank or has blanks around it."""
+    if memory.scope is None:
+        return "no scope"
+    return (
+        one_line(memory.scope)
+        if memory.scope and memory.scope == memory.scope.strip()
+        else repr(memory.scope)
+    )
+
+
 def _named(state: HealthState, width: int, room: int, look: Look) -> list[Row]:
     """The memories that the finding is about, as far as there is room: scope, age and words of each."""
     finding = state.finding
@@ -177,11 +188,12 @@ def _named(state: HealthState, width: int, room: int, look: Look) -> list[Row]:
         return []
     head = f" {counted(len(ids), 'memory', 'memories')}"
     rows = [Row((Content(),)), Row((Content.styled(head, "bold $heading"),))]
-    for each in known[: room - 3]:
-        plain = bool(each.scope) and each.scope == (each.scope or "").strip()
-        scope = "no scope" if each.scope is None else one_line(each.scope) if plain else repr(each.scope)
-        words = crop(one_line(mask(each.text)[0]), max(8, width - 21), look.glyphs.ellipsis)
-        rows.append(Row((Content.assemble(" ", (fit(scope, 18, look.glyphs.ellipsis), "$dim"), " ", words),)))
+    shown = known[: room - 3]
+    column = min(18, max((len(_scope(memory)) + 1 for memory in shown), default=0))
+    for memory in shown:
+        words = crop(one_line(mask(memory.text)[0]), max(8, width - column - 3), look.glyphs.ellipsis)
+        scope = fit(_scope(memory), column, look.glyphs.ellipsis)
+        rows.append(Row((Content.assemble(" ", (scope, "$dim"), " ", words),)))
     if len(ids) > len(rows) - 2:
         rows.append(Row((Content.styled(f" and {len(ids) - len(rows) + 2:,} more", "$dim"),)))
     return rows

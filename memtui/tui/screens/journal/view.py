@@ -114,6 +114,14 @@ def _title(entry: JournalEntry) -> str:
     return one_line(entry.title.removeprefix(f"{shown}: ").removeprefix(f"{shown} "))
 
 
+def _whole_title(entry: JournalEntry, state: JournalState) -> str:
+    """What it was about, with the text that the journal keeps cut as the memory has it now, if it begins so."""
+    said = _title(entry)
+    begin, cut, rest = said.partition("…")
+    texts = (one_line(text) for text in state.titles.values())
+    return next((text + rest for text in texts if cut and text.startswith(begin.rstrip())), said)
+
+
 def detail(
     state: JournalState, width: int, now_ms: int, zone: tzinfo | None, glyphs: Glyphs, keys: Keymap
 ) -> list[Row]:
@@ -121,7 +129,7 @@ def detail(
     entry = state.entry(state.shown)
     if entry is None:
         return [Row((Content.styled(" no entry under the cursor", "$dim"),))]
-    lines = [Content.styled(line, "bold $foreground") for line in _wrapped(_title(entry), width)]
+    lines = [Content.styled(line, "bold $foreground") for line in _wrapped(_whole_title(entry, state), width)]
     when = moment(entry.time_ms, zone)
     facts = [
         ("when", f"{when:%Y-%m-%d %H:%M:%S}, {ago(entry.time_ms, now_ms)}"),

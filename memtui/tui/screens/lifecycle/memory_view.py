@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rich.cells import cell_len
 from textual.content import Content
 
 from memtui.engine import Memory, counted, mask, one_line
 from memtui.engine.lifecycle import Board, CaseLoss, Crossing, MemoryLife, Review, ReviewCard, TierMove
 from memtui.tui.actions.keymap import Keymap
 from memtui.tui.paint.bars import padded_bar
-from memtui.tui.paint.cells import crop, fit, right
+from memtui.tui.paint.cells import crop, fit, folded, right
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import ago, full, score
 from memtui.tui.screens.lifecycle.board_view import crossed, day, minute, outlook, span, step, until
@@ -111,6 +112,9 @@ FEW = 10
 
 PRIORITY = 6
 
+GAP = 3
+"""Cells between the end of a text and its reasons in one line."""
+
 BAR = 5
 
 
@@ -134,7 +138,12 @@ def queue_rows(review: Review | None, width: int, glyphs: Glyphs) -> list[Row]:
 
 def _card_lines(card: ReviewCard, most: float, width: int, glyphs: Glyphs) -> tuple[Content, ...]:
     room = max(8, width - PRIORITY - BAR - 4)
-    reasons = "; ".join(reason.sentence for reason in card.reasons)
+    reasons = one_line("; ".join(reason.sentence for reason in card.reasons))
+    said, rest = [card.title], ""
+    free = room + 1 - cell_len(reasons) - GAP
+    if cell_len(card.title) >= room and free > GAP:  # the text goes on where its reasons leave room
+        said = folded(card.title, (room - 1, free), glyphs.ellipsis)
+        rest = said[1] + " " * (free + GAP - cell_len(said[1]))
     return (
         Content.assemble(
             " ",
@@ -143,10 +152,12 @@ def _card_lines(card: ReviewCard, most: float, width: int, glyphs: Glyphs) -> tu
             (padded_bar(card.priority / most, BAR, glyphs), "$stale"),
             " ",
             (f"{glyphs.tier(card.tier)} ", tier_style(card.tier)),
-            (fit(card.title, room - 1, glyphs.ellipsis), "$foreground"),
+            (fit(said[0], room - 1, glyphs.ellipsis), "$foreground"),
         ).truncate(width, ellipsis=True),
-        Content.styled(
-            f"{'':{PRIORITY + BAR + 2}}{fit(one_line(reasons), room + 1, glyphs.ellipsis)}", "$dim"
+        Content.assemble(
+            " " * (PRIORITY + BAR + 2),
+            (rest, "$foreground"),
+            (fit(reasons, max(0, room + 1 - cell_len(rest)), glyphs.ellipsis), "$dim"),
         ),
     )
 
