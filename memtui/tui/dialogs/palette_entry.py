@@ -156,7 +156,7 @@ def rank(entries: Sequence[PaletteEntry], query: str, recent: Sequence[str] = ()
     met = [met_by(word, vocabulary) for word in wanted]
     weights = [_weight(found, vocabulary, len(pool)) for found in met]
     plain = " ".join(lowered)
-    said_so = tuple(dict.fromkeys((plain, _bare(plain), " ".join(wanted))))
+    said_so = tuple(dict.fromkeys(filter(None, (plain, _bare(plain), " ".join(wanted)))))
     mended = " ".join(_mended(word, vocabulary) for word in lowered)
     scored: list[tuple[tuple[float, ...], PaletteEntry, float]] = []
     for entry in pool:
