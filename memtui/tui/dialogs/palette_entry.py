@@ -264,7 +264,8 @@ def _met(
         return 0.0, False, False
     leading = 0.03 if met and name and met[0].get(name[0], 0.0) >= STEM else 0.0
     covered = sum(any(found.get(word, 0.0) >= SYNONYM for found in met) for word in name) / max(1, len(name))
-    away = BEHIND if entry.group in OF_ONE_SCREEN and covered < 1.0 else 0.0
+    named = all(any(found.get(word) == EXACT for found in met) for word in name)
+    away = BEHIND if entry.group in OF_ONE_SCREEN and not named else 0.0
     return share + nearness + leading + 0.05 * covered + (0.25 if own else 0.0) - away, every, certain
 
 
