@@ -182,7 +182,7 @@ def test_every_kind_is_reached_by_its_name(tmp_path: Path) -> None:
     place = tmp_path / "site"
     module = """
 PROTOCOL = 1
-from memtui.engine.extensions import Format, Sighting, ExportFormat, Record
+from memtui.engine.extensions import Format, Sighting, Record
 def read(path, options):
     yield Record(text=path.read_text().strip(), where="1")
     raise KeyError("torn")
