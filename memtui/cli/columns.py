@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from memtui.cli.open_store import ROLES, mapping_of, wall_clock
 from memtui.cli.output import print_json, print_table, print_text
-from memtui.engine import UsageError
+from memtui.engine import UsageError, counted, quoted
 from memtui.paths import column_maps_file
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def _ask_roles(found: TableMap) -> dict[str, str]:
 
 
 def _show(found: TableMap, name: str) -> None:
-    print_text(f"{found.uri}, table {found.table}, {found.rows} rows")
+    print_text(f"{found.uri}, table {found.table}, {counted(found.rows, 'row')}")
     rows = [
         (role, found.columns[role], found.kinds.get(found.columns[role], ""), found.reasons.get(role, ""))
         for role in ROLES
@@ -98,7 +98,9 @@ def _show(found: TableMap, name: str) -> None:
     for action, why in found.limits:
         print_text(f"  {action}: {why}")
     if name:
-        print_text(f"\nkept as {name}: memtui --store {found.uri} opens it; elsewhere --columns {name}")
+        print_text(
+            f"\nkept as {name}: memtui --store {quoted(found.uri)} opens it; elsewhere --columns {name}"
+        )
     else:
         print_text(f"\nopen it: --table {found.table} --columns {_written(found.columns)}")
 

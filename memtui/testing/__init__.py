@@ -14,6 +14,6 @@ from __future__ import annotations
 
 from memtui.testing.dialect_kit import StoreSample, check_dialect
 from memtui.testing.golden_recalls import GoldenRecall, check_recalls
-from memtui.testing.report import Finding, KitReport
+from memtui.testing.report import KitReport, TriedProperty
 
-__all__ = ["Finding", "GoldenRecall", "KitReport", "StoreSample", "check_dialect", "check_recalls"]
+__all__ = ["GoldenRecall", "KitReport", "StoreSample", "TriedProperty", "check_dialect", "check_recalls"]

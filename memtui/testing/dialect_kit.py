@@ -13,6 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from memtui.engine import counted
 from memtui.testing.golden_recalls import GoldenRecall, check_recalls
 from memtui.testing.report import KitReport
 
@@ -134,7 +135,7 @@ class _Kit:
             memories = dialect.to_memories(stored, NOW_MS)
             count = engine.store.count()
         assert count == len(memories) == stored.num_rows, (
-            f"{len(memories)} memories of {stored.num_rows} rows"
+            f"{counted(len(memories), 'memory', 'memories')} of {counted(stored.num_rows, 'row')}"
         )
         texts = stored.column(dialect.columns.text).to_pylist()
         wrong = [m.id for m, text in zip(memories, texts, strict=True) if m.raw_text != (text or "")]
@@ -155,7 +156,8 @@ class _Kit:
                 return "the sample is no table"
         lance_table(place, name).add_columns({UNKNOWN: f"concat('kept ', cast({columns.id} as string))"})
         with self.open(place, writable=True) as engine:
-            assert engine.store.dialect.name == self.sample.dialect, "with it, the table is not recognised"
+            recognised = engine.store.dialect.name
+            assert recognised == self.sample.dialect, "with it, the table is not recognised"
             memory = _first(engine)
             assert memory.extra.get(UNKNOWN) == f"kept {memory.id}", "it is not shown"
             if engine.store.dialect.can.writable:
@@ -178,7 +180,8 @@ class _Kit:
 
         lance_table(place, name).add(pa.Table.from_pylist(hostile, schema=stored.schema))
         with self.open(place) as engine:
-            assert engine.store.dialect.name == self.sample.dialect, "with them, the table is not recognised"
+            recognised = engine.store.dialect.name
+            assert recognised == self.sample.dialect, "with them, the table is not recognised"
             ids = [row[dialect.columns.id] for row in hostile]
             engine.view(ListQuery())
             found = engine.memories([str(each) for each in ids])
@@ -214,7 +217,7 @@ class _Kit:
             memory = _first(engine)
             changes.apply(engine, changes.plan_forget(engine, [memory.id], hard=True), confirmed=True)
             left = self.stored(place).num_rows
-            assert left == before.num_rows - 1, f"{before.num_rows - left} rows went"
+            assert left == before.num_rows - 1, f"{counted(before.num_rows - left, 'row')} went"
             _undo(engine)
         _same(before, self.stored(place))
         return None
@@ -317,7 +320,7 @@ def _same(before: pa.Table, after: pa.Table) -> None:
             )
             if not _equal(one, other)
         ]
-        assert not differ, f"{name} of {len(differ)} rows is not as it was"
+        assert not differ, f"{name} of {counted(len(differ), 'row')} is not as it was"
 
 
 def _equal(one: Any, other: Any) -> bool:

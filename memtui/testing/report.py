@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class TriedProperty:
     """One property that was tried: held, not held with the reason, or left out with the reason."""
 
     name: str
@@ -20,7 +20,7 @@ class KitReport:
     """All properties of one dialect."""
 
     title: str
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[TriedProperty] = field(default_factory=list)
 
     @property
     def passed(self) -> bool:
@@ -32,11 +32,11 @@ class KitReport:
         try:
             left_out = check()
         except AssertionError as error:
-            self.findings.append(Finding(name, False, str(error) or "it does not hold"))
+            self.findings.append(TriedProperty(name, False, str(error) or "it does not hold"))
         except Exception as error:  # an author reads why, not a traceback
-            self.findings.append(Finding(name, False, f"{type(error).__name__}: {error}"))
+            self.findings.append(TriedProperty(name, False, f"{type(error).__name__}: {error}"))
         else:
-            self.findings.append(Finding(name, None if left_out else True, left_out or ""))
+            self.findings.append(TriedProperty(name, None if left_out else True, left_out or ""))
 
     def page(self) -> str:
         """The findings as text: a line each."""

@@ -16,6 +16,8 @@ KINDS = (
 DATA = ("knobs",)
 """Files that are a table."""
 KEPT = {
+    "memtui.testing.golden_recalls": "recorded recalls compared, for authors who want nothing else of the kit",
+    "memtui.testing.report": "what the kit found, on a page; the kit beside it only tries",
     "memtui.tui.screens.browse.unsaved": "edits that outlive a crash: looked for under this name",
     "memtui.engine.blame.reasons": "the sentences for a person, apart from what is weighed",
     "memtui.tui.screens.home.alive_line": "the painting of one line, tested as a function",

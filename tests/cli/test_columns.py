@@ -95,7 +95,7 @@ def test_what_is_not_said_is_told(tmp_path: Path) -> None:
     )
     found = proposed(store)
     notes = "\n".join(found["notes"])
-    for part in ("filed names no zone", "details holds JSON", "nested is nested", "loose is list"):
+    for part in ("No zone stands in filed", "details holds JSON", "nested is nested", "loose is list"):
         assert part in notes
     limits = {limit["action"]: limit["why"] for limit in found["limits"]}
     assert any("edit" in action for action in limits)

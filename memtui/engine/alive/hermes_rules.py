@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.alive.model import Cause, CauseEvidence
-from memtui.engine.core.text import counted, one_line
+from memtui.engine.core.text import counted, one_line, quoted
 from memtui.engine.dialects.hermes import FACT, KIND, REQUIRED, ROLE, SESSION, TURN
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def causes(home: Path, config: HermesConfig, store: Store, dims: int | None) -> 
             f"The configured model gives vectors of {dims} dimensions, the table holds {stored}: the provider does not "
             "start, and Hermes goes on without memory.",
             (CauseEvidence(said, "plugins.lancedb.embedding"), CauseEvidence(table, "vector")),
-            f"memtui reembed --store {home / 'lancedb'}, or set the model back that made the store.",
+            f"memtui reembed --store {quoted(home / 'lancedb')}, or set the model back that made the store.",
         )  # fmt: skip
     if added := never_null(store):
         names = ", ".join(map(one_line, added))

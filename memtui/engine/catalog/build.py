@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from memtui.engine.dialects.base import Dialect, TimeForm
+    from memtui.engine.dialects.base import Dialect
+    from memtui.engine.dialects.time_form import TimeForm
     from memtui.engine.store.table import Store
 
 

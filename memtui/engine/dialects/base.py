@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from memtui.engine.core.memory import Memory
 from memtui.engine.core.text import clean
+from memtui.engine.dialects.time_form import AS_STORED, TimeForm
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,23 +50,6 @@ class Columns:
         """All columns that mean something to us, in the order above."""
         names = (getattr(self, each.name) for each in fields(self))
         return tuple(name for name in names if name)
-
-
-@dataclass(frozen=True, slots=True)
-class TimeForm:
-    """How a table writes its times, where that is not said in the values."""
-
-    zone: str = ""
-    """The zone of times that name none: empty for UTC, `local` for the machine's own, or a name such as Europe/Oslo."""
-    unit: Literal["", "iso", "by size", "s", "ms", "us", "ns"] = ""
-    """`iso`: they are ISO 8601 text. Else the unit of times that are numbers. Empty: milliseconds,
-    or seconds where they are too small for it; by size:
-    each number by its size alone, microseconds and nanoseconds, too."""
-
-    @property
-    def is_utc(self) -> bool:
-        """Whether times without a zone are UTC."""
-        return self.zone in ("", "UTC", "utc")
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +108,7 @@ class Dialect:
     agent_words: bool = False
     """Whether its program searches words with LanceDB 0.26, which splits and scores them otherwise than ours."""
     can: Capabilities = Capabilities()
-    times: TimeForm = TimeForm()
+    times: TimeForm = AS_STORED
     more: tuple[str, ...] = ()
     """Its program's other columns, which a memory has in `Memory.extra` alone."""
     doubled_ids: str = ""
@@ -266,7 +250,7 @@ ENGINE_COLUMNS = ("_rowid", "_distance", "_score", "_relevance_score")
 """Columns that the engine adds to an answer; never part of a row."""
 
 
-def plain_rows(table: pa.Table, vector: str | None, times: TimeForm = TimeForm()) -> list[dict[str, Any]]:
+def plain_rows(table: pa.Table, vector: str | None, times: TimeForm = AS_STORED) -> list[dict[str, Any]]:
     """The rows of `table` without vectors; Arrow's moments and days become milliseconds since the epoch.
 
     Where the `vector` column was taken, a row whose vector is NULL or all zero gets the key

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from memtui.engine.core.memory import Memory
 from memtui.engine.core.text import clean
-from memtui.engine.dialects.base import Capabilities, Columns, Dialect, TimeForm
+from memtui.engine.dialects.base import Capabilities, Columns, Dialect
 from memtui.engine.dialects.mem_engine import MARKS
+from memtui.engine.dialects.time_form import TimeForm
 from memtui.engine.dialects.with_metadata import clean_values
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, cast
 
 from memtui.engine.core.errors import UsageError
 from memtui.engine.core.iso_time import zone_named
-from memtui.engine.dialects.base import Capabilities, Columns, Dialect, TimeForm, fits, is_vector
+from memtui.engine.dialects.base import Capabilities, Columns, Dialect, fits, is_vector
+from memtui.engine.dialects.time_form import TimeForm
 from memtui.engine.dialects.with_metadata import LifecycleDialect
 
 if TYPE_CHECKING:

@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from memtui.engine.core import iso_time
-from memtui.engine.dialects.base import TimeForm
+from memtui.engine.dialects.time_form import AS_STORED, TimeForm
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-AS_STORED = TimeForm()
 
 
 def is_text(column: Any) -> bool:

@@ -12,7 +12,8 @@ from memtui.engine.core.lazy import lazy_names
 if TYPE_CHECKING:
     from memtui.engine.capture.recipes.base import CaptureModule, CaptureRecipe
     from memtui.engine.core.extensions import PROTOCOLS, Extension, ExtensionError
-    from memtui.engine.dialects.base import Capabilities, Columns, Dialect, DialectModule, TimeForm
+    from memtui.engine.dialects.base import Capabilities, Columns, Dialect, DialectModule
+    from memtui.engine.dialects.time_form import TimeForm
     from memtui.engine.dialects.with_metadata import LifecycleDialect
     from memtui.engine.extensions.listing import CheckedExtension, check_extensions
     from memtui.engine.health.check import Check, CheckModule, Seen
@@ -73,7 +74,7 @@ __getattr__ = lazy_names(
         "Record": "memtui.engine.transfer.record",
         "Seen": "memtui.engine.health.check",
         "Sighting": "memtui.engine.transfer.format",
-        "TimeForm": "memtui.engine.dialects.base",
+        "TimeForm": "memtui.engine.dialects.time_form",
         "WriterModule": "memtui.engine.transfer.exporting.request",
         "nearest_recipe": "memtui.engine.recall.recipes.nearest",
     },

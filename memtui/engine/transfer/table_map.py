@@ -203,10 +203,10 @@ def _notes(
             late = (iso_time.microseconds(newest) or 0) // 1000 > now_ms
             hint = " As UTC the newest would lie in the future: it is rather local time." if late else ""
             notes.append(
-                f"{time} names no zone ({newest}): read as UTC. Local time of this machine: zone=local.{hint}"
+                f"No zone stands in {time} ({newest}): read as UTC. Local time of this machine: zone=local.{hint}"
             )
         elif not bare:
-            notes.append(f"{time} names its zone in every value.")
+            notes.append(f"Every value of {time} says its zone.")
     elif time and is_moment(schema.field(time).type):
         kind = schema.field(time).type
         zone = getattr(kind, "tz", None)

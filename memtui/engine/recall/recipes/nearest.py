@@ -49,7 +49,7 @@ SCORES: Mapping[Score, Callable[[float], float]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Nearest:
+class NearestKind:
     """What tells one such recall from another."""
 
     name: str
@@ -85,7 +85,7 @@ def nearest_recipe(
 
     Scopes and categories are searched by equal names. `score` decides the distance, too: see `Score`.
     """
-    kind = Nearest(name, limit, score, digits, min_score)
+    kind = NearestKind(name, limit, score, digits, min_score)
     return Recipe(
         name,
         title,
@@ -109,7 +109,7 @@ def _resolve(request: RecallRequest, context: RecallContext) -> Resolved:
 
 
 def _run(
-    kind: Nearest,
+    kind: NearestKind,
     request: RecallRequest,
     context: RecallContext,
     outside: IoCache,
@@ -125,7 +125,7 @@ class _NearestRun:
 
     def __init__(
         self,
-        kind: Nearest,
+        kind: NearestKind,
         request: RecallRequest,
         context: RecallContext,
         io_cache: IoCache,
@@ -248,7 +248,7 @@ class _NearestRun:
 # ------------------------------------------------------------------ the proof: the formulas a second time
 
 
-def prove_nearest(kind: Nearest, trace: Trace) -> Proof:
+def prove_nearest(kind: NearestKind, trace: Trace) -> Proof:
     """Recompute every score from the recorded distance, and hold rule and rounding against the recipe."""
     steps = StepsProof(trace, partial(_expected, kind), searches=())
     steps.run()
@@ -257,7 +257,7 @@ def prove_nearest(kind: Nearest, trace: Trace) -> Proof:
     )
 
 
-def _expected(kind: Nearest, candidate: Candidate, step: Step) -> float:
+def _expected(kind: NearestKind, candidate: Candidate, step: Step) -> float:
     given: Mapping[str, Any] = step.inputs
     if step.rule == "unchanged":
         return float(step.before or 0.0)

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from memtui.engine.core.text import counted
-from memtui.engine.dialects.base import Columns, TimeForm
+from memtui.engine.dialects.base import Columns
+from memtui.engine.dialects.time_form import AS_STORED, TimeForm
 from memtui.engine.transfer.format import Format, Sighting
 from memtui.engine.transfer.record import Read, Record, Rejected
 from memtui.engine.transfer.sources.fields import record_of, vectors_of
@@ -34,7 +35,7 @@ class RowReader:
         columns: Columns,
         dialect: str,
         whole: tuple[str, frozenset[str]] | None = None,
-        times: TimeForm = TimeForm(),
+        times: TimeForm = AS_STORED,
     ) -> None:
         self._times = times
         self._columns, self._dialect = columns, dialect
