@@ -16,8 +16,10 @@ import pytest
 from memtui.engine.configuration.draft import draft_plan
 from memtui.engine.configuration.file import Configuration, open_config
 from memtui.engine.configuration.json5_text import Node, parse
+from memtui.engine.configuration.owner_rules import other_owner
 from memtui.engine.configuration.plans import PLANS, ConfigPlan, plan_changes
 from memtui.engine.configuration.write import last_record, undo_write, write_changes
+from memtui.engine.core.errors import RefusedError
 from memtui.engine.discovery.openclaw_config import merge
 
 NOW_MS = 1_795_000_000_000
@@ -141,7 +143,7 @@ def made(rng: random.Random, folder: Path) -> dict[str, str]:
     if rng.random() < 0.15:
         plugins = {}
     if rng.random() < 0.7:
-        plugins["slots"] = {"memory": rng.choice([PRO, "memory-core"])}
+        plugins["slots"] = {"memory": rng.choice([PRO, PRO, PRO, "memory-core"])}
     if rng.random() < 0.4:
         plugins["allow"] = rng.choice([[], ["other"], ["other", PRO]])
     if rng.random() < 0.2:
@@ -275,6 +277,10 @@ def test_a_plan_is_written_into_any_configuration_and_taken_back_byte_for_byte(
     config = read(tmp_path)
     was = resolved(state)
     assert was == config.loaded.raw
+    if other_owner(config):  # no plan takes the slot from another plugin
+        with pytest.raises(RefusedError):
+            plan_changes(config, plan)
+        return
     changes = plan_changes(config, plan)
     assert {file: (file.read_bytes(), stat.S_IMODE(file.stat().st_mode)) for file in files} == before
     assert len({each.path for each in changes}) == len(changes)

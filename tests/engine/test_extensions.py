@@ -15,12 +15,14 @@ import pytest
 
 from memtui.engine import MemtuiError, UnknownDialectError, UsageError, open_engine
 from memtui.engine.core.extensions import Extension, load
+from memtui.engine.demo import build_demo
 from memtui.engine.dialects.registry import MODULES, dialect_named
 from memtui.engine.extensions import PROTOCOLS, ExtensionError, check_extensions
 from memtui.testing import GoldenRecall, StoreSample, check_dialect
 from tests.cli.every_command import call
 from tests.conftest import NOW_MS, ROOT, SHARED
 from tests.engine.extension_world import documented_example, install, on_path
+from tests.engine.pro_store import row, write_store
 from tests.engine.tables import pro_row, write_table
 
 S, F, VECTOR = pa.string(), pa.float64(), pa.list_(pa.float32(), 2)
@@ -286,3 +288,41 @@ def test_an_extension_error_says_what_to_do() -> None:
     with pytest.raises(ExtensionError) as caught:
         load(extension, "recognise")
     assert "pack" in caught.value.fix
+
+
+OURS = {
+    "builtin-g3": ("stores/builtin-new.tar.gz", ()),
+    "builtin-g1": ("stores/builtin-legacy.tar.gz", ()),
+    "engine": ("stores/engine.tar.gz", ()),
+    "crewai": ("crewai/store.tar.gz", ()),
+    "hermes": ("hermes/store.tar.gz", ("content_hash",)),
+}
+"""Recorded stores of the real programs, and the columns that each writes anew with an edit."""
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name == "engine" else pytest.mark.slow) for name in OURS]
+)
+def test_our_own_dialects_pass_the_kit(name: str, shared: Path, tmp_path: Path) -> None:
+    archive, follows = OURS[name]
+    with tarfile.open(shared / "fixtures" / archive) as tar:
+        tar.extractall(tmp_path / "unpacked", filter="data")
+    (table, *_) = sorted((tmp_path / "unpacked").rglob("*.lance"))
+    report = check_dialect(StoreSample(name, table.parent, table.stem, follows=follows), tmp_path / "kit")
+    assert report.passed, report.page()
+    assert "left out  an edit" not in report.page()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["pro", "memtui"])
+def test_the_dialects_that_memtui_makes_itself_pass_the_kit(name: str, tmp_path: Path) -> None:
+    if name == "pro":
+        rows = [row(f"row-{n}", f"The pump {n} listens on port 84{n}", (1.0, n / 10)) for n in range(6)]
+        place = write_store(tmp_path / "store", rows, dims=2)
+    else:
+        place = build_demo(tmp_path / "store", now_ms=NOW_MS)
+    with open_engine(place, now=lambda: NOW_MS, environ={}, cwd=tmp_path) as engine:
+        dialect = engine.store.dialect.name
+    assert name in dialect
+    report = check_dialect(StoreSample(dialect, place), tmp_path / "kit")
+    assert report.passed, report.page()

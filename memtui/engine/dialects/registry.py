@@ -70,7 +70,7 @@ def dialect_named(name: str, schema: pa.Schema, where: str) -> Dialect:
         known = ", ".join(one.name for one in installed(GROUP)) or "none is installed"
         raise UsageError(
             f"There is no column map and no dialect {name!r}.",
-            fix=f"Dialects of extensions: {known}. A column map is written as id=...,text=...,vector=...; "
+            fix=f"Dialects of extensions: {known}. A column map is ROLE=COLUMN,..., such as id=uid,text=body; "
             "memtui columns makes one and keeps it under a name.",
         )
     dialect = _ask(extension, schema)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -47,9 +48,9 @@ class LifecycleDialect(Dialect):
             tier=tier if tier in TIERS else meta.tier,
             importance=self.importance(self.value(row, columns.importance)),
             confidence=meta.confidence,
-            access_count=meta.access_count if accesses is None else int(accesses),
+            access_count=_whole(accesses, meta.access_count),
             timestamp_ms=stamp,
-            last_accessed_ms=meta.last_accessed_at if used is None else int(used),
+            last_accessed_ms=_whole(used, meta.last_accessed_at),
             state=state if state in STATES else meta.state,
             layer=meta.memory_layer,
             source=meta.source,
@@ -89,3 +90,8 @@ def clean_values(value: Any, depth: int) -> Any:
     if isinstance(value, list):
         return [clean_values(item, depth + 1) for item in value]
     return {clean(str(key)): clean_values(item, depth + 1) for key, item in value.items()}
+
+
+def _whole(stored: float | None, instead: int) -> int:
+    """A stored number without its fraction; `instead` where there is none, or none that is finite."""
+    return int(stored) if stored is not None and math.isfinite(stored) else instead

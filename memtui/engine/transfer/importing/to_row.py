@@ -76,7 +76,7 @@ class RowBuilder:
         }
         if dialect.can.row_form not in makers:
             raise RefusedError(
-                f"memtui adds no memories to tables of {dialect.title}.",
+                f"Tables of {dialect.title} take no new memories.",
                 fix="Import into a copy of it that memtui writes: memtui migrate run STORE NEW makes it.",
             )
         self.dialect = dialect

@@ -107,7 +107,7 @@ class HermesRun:
         )
         self.own = is_own(context) and not request.own_words
         self.now_ms = context.now_ms if request.now_ms is None else request.now_ms
-        self.prefetch = self.recall.via == PREFETCH
+        self.prefetch = self.recall.via == PREFETCH or (request.before_prompt and request.limit is None)
         if self.prefetch:
             self._refuse_what_prefetch_ignores()
         self.warnings: list[str] = []
@@ -199,7 +199,7 @@ class HermesRun:
         """What was searched, and before a prompt the block that the plugin makes of it."""
         rows = way.rows
         told = {
-            "via": self.recall.via,
+            "via": PREFETCH if self.prefetch else TOOL,
             "mode": way.mode,
             "kind": rows.kind,
             "workspace": rows.workspace,
