@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import shutil
 from pathlib import Path
@@ -147,6 +148,7 @@ def test_the_origin_and_each_edit_are_told_with_their_entry(
     guilty = FAMILY.memories["oven-old"].id
     code, _, err = run("edit", guilty, "--set", "importance=0.4", "--store", place / "store", "--yes")
     assert code == 0, err
+    gc.collect()  # the journal of the edit is closed
     before = tree_hash(place)
     code, out, err = run("blame", "Set the deck to two hundred and eighty", "--store", place / "store")
     assert code == 0, err

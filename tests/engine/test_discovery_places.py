@@ -63,7 +63,7 @@ def test_without_a_home_nothing_is_looked_at(tmp_path: Path) -> None:
 def test_nothing_at_all_lists_every_place_and_makes_none(tmp_path: Path) -> None:
     found = look(tmp_path, HOME=tmp_path)
     assert found.stores == ()
-    assert len(found.looked_at) == 4 * 4 + 4 * 2
+    assert len(found.looked_at) == 4 * 4 + 4 * 2 + 1  # hosts of OpenClaw, CrewAI, and Hermes' one home
     assert list(tmp_path.iterdir()) == []
 
 
