@@ -13,7 +13,7 @@ from memtui.tui.app import MemtuiApp
 from memtui.tui.screenshots import settle
 from memtui.tui.startup.preload import GO, MODES
 from memtui.tui.widgets.panel import Panel
-from tests.tui.driving import screen_text
+from tests.tui.driving import screen_text, walk
 from tests.tui.screen_walk import NOW_MS, SIZES, VIEWS, app_of, make_home, press, walk_demo
 
 LEAST_LINES = 2
@@ -98,7 +98,9 @@ async def test_the_configuration_offers_plans_and_edits_what_is_wrong(
         assert config.line(screen.state.cursor).option.path == "retrieval.candidatePoolSize"
         await press(pilot, "e")
         assert app.screen is not screen, "the option that is wrong can be edited at once"
-        await press(pilot, "escape", "j", "enter")
+        await press(pilot, "escape")
+        await walk(pilot, lambda: screen.state.cursor == "plan:A", lambda: "j")
+        await press(pilot, "enter")
         assert screen.state.config.plan == "A"
         assert len(screen.state.config.changes) == next(n for name, _, n in config.offered if name == "A")
 
