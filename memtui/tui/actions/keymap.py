@@ -138,6 +138,7 @@ PRESETS: dict[str, Preset] = {
             "list.tall": "T",
             "list.mark-range": "v,V",
             "capture.again": "X",
+            "blame.again": "X",
         },
     ),
     "emacs": Preset(

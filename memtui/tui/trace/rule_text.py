@@ -203,6 +203,7 @@ FORMULAS: dict[str, Callable[[float, Inputs], str]] = {
     "by_importance": lambda b, i: f"{figure(b, 3)} × (0.75 + 0.05 × {figure(i.get('importance'), 0)})",
     "halved_by_age": _halved,
     "cosine": lambda b, i: f"1 - distance {figure(i.get('distance'))}",
+    "squared_l2": lambda b, i: f"squared distance {figure(i.get('distance'))}",
     "bm25": lambda b, i: f"BM25 {figure(i.get('raw_bm25'), 2)}",
     "held": lambda b, i: "contains an exact match of a name in the question",
     "stretched_sum": _stretched_sum,

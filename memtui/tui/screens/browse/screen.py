@@ -76,6 +76,7 @@ _OF_A_STORE = (
     "ask",
     "change",
     "add",
+    "merge",
     "undo",
     "redo",
     "mend",
