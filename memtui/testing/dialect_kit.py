@@ -64,7 +64,7 @@ def check_dialect(sample: StoreSample, scratch: Path) -> KitReport:
         ("the table is recognised without a column map", kit.is_recognised),
         ("reading changes nothing, to the byte", kit.reads_without_writing),
         ("every row is read, with its id, text and time", kit.reads_every_row),
-        ("an unknown column is shown and survives", kit.keeps_unknown_columns),
+        ("an unknown column is shown and kept", kit.keeps_unknown_columns),
         ("hostile values are read and cleaned", kit.reads_hostile_values),
         ("an edit writes its own fields and nothing else; undo is exact", kit.edits_and_undoes),
         ("a deletion takes one row; undo is exact", kit.deletes_and_undoes),
@@ -324,7 +324,7 @@ def _same(before: pa.Table, after: pa.Table) -> None:
             )
             if not _equal(one, other)
         ]
-        assert not differ, f"{name} of {counted(len(differ), 'row')} is not as it was"
+        assert not differ, f"{name} of {counted(len(differ), 'row')} differs from before"
 
 
 def _equal(one: Any, other: Any) -> bool:

@@ -180,7 +180,7 @@ def test_without_an_index_a_hybrid_question_is_asked_by_meaning(shared: Path, tm
     trace = store.recall(asked(shared, config=hybrid()))
     assert trace.mode == "vector"
     assert trace.returned == store.recall(asked(shared)).returned
-    assert any("search by words failed" in each for each in trace.warnings)
+    assert any("Keyword search failed" in each for each in trace.warnings)
 
 
 def test_a_table_of_another_program_is_recalled_by_the_same_arithmetic(tmp_path: Path) -> None:

@@ -184,7 +184,7 @@ _ALL = (
     Field(SOURCE, (), "where it came from", crew_values.read_source),
     Field(PRIVATE, (), "yes or no", _flag),
     Field(TAGS, ("tag",), "garden,tools, ...", hermes_values.read_tags),
-    Field(ABSTRACT, (), "one line, shown in the text's place before a prompt", hermes_values.read_line),
+    Field(ABSTRACT, (), "one line, injected in place of the text", hermes_values.read_line),
     Field("tier", (), ", ".join(TIERS), _word(TIERS), True),
     Field("confidence", ("conf",), "0 to 1", _share, True),
     Field("state", (), ", ".join(STATES), _word(STATES), True),

@@ -88,6 +88,6 @@ def _check(schema: pa.Schema, key: str, column: str) -> None:
     if key == "vector" and not is_vector(kind):
         why = (
             "Vector search needs a list of one fixed length (fixed_size_list). Leave vector out: memories are "
-            "listed, filtered and found by their words."
+            "listed, filtered and found by keywords."
         )
     raise UsageError(f"Column {column} cannot be the {key}: its type is {kind}.", fix=why)

@@ -89,7 +89,7 @@ CHECKS = (
     ),
     Check(
         "D58", "facts stored twice", "deep", "S3", "wrong",
-        "both take a place among the few facts before a prompt",
+        "both take a place among the few facts that are injected",
         "forget one of them: memtui forget ID --hard", _stored_twice, how="by hand", back="the journal",
         applies=_is_hermes,
     ),

@@ -132,7 +132,7 @@ class HermesRun:
         for name, value in given.items():
             if value is not None:
                 raise UsageError(
-                    f"A recall before a prompt takes no {name}: the plugin sets it itself.",
+                    f"Automatic injection takes no {name}: the plugin sets it itself.",
                     fix=f"Leave {name} out, or ask as the tool: recall.via={TOOL}.",
                 )
 
@@ -272,7 +272,7 @@ class HermesRun:
             try:
                 told = by_words(self.outside, self.query, where, most)
             except MemtuiError as error:
-                self.warnings.append(f"The search by words failed ({error.message}): by meaning alone.")
+                self.warnings.append(f"Keyword search failed ({error.message}): by meaning alone.")
                 mode, most = "vector", way.limit
             else:
                 return by_vector(self.outside, vector, where, most), told, mode
@@ -524,7 +524,7 @@ def _idle(trace: Trace, path: str) -> str:
     told = trace.extra.get(NAME, {})
     reranker = trace.config[RETRIEVAL]["reranker"]["type"]
     if path in ("limit", f"{RECALL}.kind") and told.get("via") == PREFETCH:
-        return "a recall before a prompt sets it itself"
+        return "automatic injection sets it itself"
     if path.startswith(f"{RETRIEVAL}.reranker") and told.get("mode") != "hybrid":
         return f"the mode is {told.get('mode')}"
     if path.endswith(".weight") and reranker != LINEAR:
@@ -538,7 +538,7 @@ RECIPES = (
     Recipe(
         NAME,
         "Hermes",
-        "Facts of a workspace and a user, nearest by squared L2; or by words, or both lists fused by rank or weight.",
+        "Facts of a workspace and a user, nearest by squared L2; or by keywords, or both fused by rank or weight.",
         DEFAULT_LIMIT,
         run=run,
         asker=_asker,

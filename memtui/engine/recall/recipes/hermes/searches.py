@@ -84,7 +84,7 @@ def by_words(outside: IoCache, text: str, where: str | None, limit: int) -> list
     def ask() -> pa.Table:
         return outside.pin.fts_search(text, k=limit, where=where, columns=_columns(outside), with_row_id=True)
 
-    table = outside.asked(("tier words", text, where, limit), "the table has to be searched by words", ask)
+    table = outside.asked(("tier words", text, where, limit), "the table has to be searched by keywords", ask)
     if outside.pin.counted is not None:
         outside.count_others()
     return _read(outside, table, "_score")

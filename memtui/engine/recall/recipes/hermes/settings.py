@@ -126,8 +126,8 @@ def resolve_hermes(
 
 KNOBS = (
     replace(LIMIT, high=MOST),
-    Knob(f"{RECALL}.via", "choice", "the tool, or the block before a prompt", choices=(TOOL, PREFETCH)),
-    Knob(f"{RETRIEVAL}.mode", "choice", "by meaning, by words, or both", choices=MODES),
+    Knob(f"{RECALL}.via", "choice", "the tool, or automatic injection", choices=(TOOL, PREFETCH)),
+    Knob(f"{RETRIEVAL}.mode", "choice", "by meaning, by keywords, or both", choices=MODES),
     Knob(f"{RECALL}.kind", "choice", "facts, turns of talk, or both", choices=KINDS),
     Knob(
         f"{RETRIEVAL}.reranker.type",
