@@ -117,3 +117,13 @@ def test_no_remedy_of_a_store_that_is_never_written_is_called_safe(shared: Path,
     for each in found:
         assert each.check.how in ("by hand", "yours") or each.check.safe is None, each.kind
         assert plan_remedy(ill, each).refusal
+
+
+def test_a_repair_that_shares_memories_says_who_will_read_them(tmp_path: Path) -> None:
+    folder = planted.sound(tmp_path / "lancedb-pro")
+    planted.add(folder, [memory(900, scope=None), memory(901, scope="  "), memory(902, scope=" agent:main ")])
+    ill = patient(folder)
+    finding = next(each for each in examine(ill).findings if each.kind == "D23")
+    plan = plan_remedy(ill, finding)
+    assert plan.changes is not None
+    assert any("2 memories go to global, which every agent reads" in note for note in plan.changes.warnings)

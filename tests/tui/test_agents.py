@@ -22,7 +22,7 @@ from memtui.tui.screens.agents import reading, view
 from memtui.tui.screens.agents import screen as agents_screen
 from memtui.tui.screens.agents.connecting import HostPreview
 from memtui.tui.screens.agents.screen import AgentsScreen
-from memtui.tui.screens.agents.state import AgentsState, PlannedRights, key_of
+from memtui.tui.screens.agents.state import AgentsState, ClientRow, PlannedRights, key_of
 from memtui.tui.screens.capture.screen import CaptureScreen
 from memtui.tui.screens.recall.screen import RecallScreen
 from memtui.tui.widgets.panel import Panel
@@ -416,3 +416,19 @@ async def test_a_host_is_connected_by_three_keys_after_a_look_and_undone(
         await press(pilot, "A")
         await until(pilot, lambda: file.read_text(encoding="utf-8") == before)
     assert tree_hash(home / "store") == stored
+
+
+@pytest.mark.parametrize("width", [78, 116])
+def test_what_clients_read_and_write_never_runs_together(width: int) -> None:
+    look = Look(UNICODE, UTC, NOW_MS)
+    clients = tuple(
+        ClientRow(name, Client(name, "hash", writes=writes, rate=30))
+        for name, writes in (("reader1", None), ("reader2", ""), ("a-client-with-a-long-name", None))
+    )
+    rows = view.rights(AgentsState(clients=clients), width, look)
+    for painted, client in zip(rows[1:], clients, strict=False):
+        reads, writes, _ = view.told_rights(client)
+        text = " ".join(part.plain for part in painted.lines)
+        assert f"{reads}{writes}" not in text
+        assert f"agent:{client.name}"[:11] in text
+        assert all(part.cell_length <= width for part in painted.lines)

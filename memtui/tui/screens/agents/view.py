@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
@@ -15,7 +16,7 @@ from memtui.engine import counted, duration, mask, one_line
 from memtui.engine.clients import UNANSWERED
 from memtui.engine.hosts import HOSTS, TOKEN, host_config, host_config_http
 from memtui.tui.paint.bars import spark
-from memtui.tui.paint.cells import crop, fit, folded, right, tilde
+from memtui.tui.paint.cells import crop, fit, right, tilde
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import ago, full, score, size
 from memtui.tui.screens.agents.state import (
@@ -296,8 +297,8 @@ def rights(state: AgentsState, width: int, look: Look) -> list[Row]:
         reads, writes, rate = told_rights(each)
         rest = "paused" if each.paused else "active" if each.client is not None else "start options"
         dots = look.glyphs.ellipsis
-        (read, *more_read), (write, *more_write) = (
-            folded(text, (room - 1, room - 1), dots) for text in (reads, writes)
+        (read, more_read), (write, more_write) = (
+            _two_lines(text, room - 1, dots) for text in (reads, writes)
         )
         first = Content.assemble(
             " ",
@@ -306,10 +307,16 @@ def rights(state: AgentsState, width: int, look: Look) -> list[Row]:
             "  ",
             (crop(rest, max(0, width - 26 - 2 * room)), "$stale" if each.paused else "$dim"),
         )
-        below = f"{'':15}{fit(''.join(more_read), room)}{''.join(more_write)}".rstrip()
+        below = f"{'':15}{fit(more_read, room)}{more_write}".rstrip()
         rows.append(Row((first, Content.styled(below, "$foreground")) if below else (first,), each.name))
     rows.append(Row((Content.styled(" + add client", "$primary"),), ADD))
     return rows
+
+
+def _two_lines(text: str, width: int, dots: str) -> tuple[str, str]:
+    """A text in two lines of so many cells, broken between its words where that is possible."""
+    first, *rest = wrap(text, width, break_on_hyphens=False) or [""]
+    return first, crop(" ".join(rest), width, dots)
 
 
 def told_rights(row: ClientRow) -> tuple[str, str, str]:
