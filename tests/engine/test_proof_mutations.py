@@ -45,7 +45,8 @@ def constants(module: ModuleType) -> list[str]:
     tree = ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8"))
     targets = [target for node in tree.body if isinstance(node, ast.Assign) for target in node.targets]
     names = [n.id for target in targets for n in ast.walk(target) if isinstance(n, ast.Name)]
-    return [name for name in names if name.isupper() and small_changes(getattr(module, name))]
+    numbers = [name for name in names if name.isupper() and small_changes(getattr(module, name))]
+    return [name for name in numbers if name != "PROTOCOL"]  # of extensions: no stage computes with it
 
 
 def holders(name: str, value: Any) -> list[ModuleType]:

@@ -28,8 +28,8 @@ from tests.tui.test_every_list import ASKED, DIALOGS, NEXT, PLACES
 from tests.tui.test_locked import locked, play
 
 CUT = re.compile(r"…(?=\W|$)")
-EMPTY = re.compile(r"[ ─]{2,}")
-"""Room: more than the cell between two words; in a frame, its rule."""
+EMPTY = re.compile(r"[ ─]{3,}")
+"""Room: between two columns stand two cells; in a frame, its rule."""
 MOST_EMPTY = 0.3
 
 SCREENS = {
