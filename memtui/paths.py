@@ -34,6 +34,17 @@ def of_another_home(environ: Mapping[str, str], home: Path) -> dict[str, str]:
     return {**kept, **own, "HOME": str(home)}
 
 
+SERVER_EXTRA = "pip install 'memtui[mcp]'"
+"""What installs the package that the MCP server needs."""
+
+
+def has_server() -> bool:
+    """Whether the package that the MCP server needs is installed here; it is not imported."""
+    from importlib.util import find_spec
+
+    return find_spec("mcp") is not None
+
+
 def store_state_dir(uri: str, environ: Mapping[str, str] = os.environ) -> Path:
     """What memtui keeps about one store: its cases, its journal, its questions. `uri` as in `StoreInfo`."""
     from hashlib import sha256  # not before the first frame

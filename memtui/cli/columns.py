@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -50,20 +50,23 @@ def run(args: argparse.Namespace) -> int:
     return 0 if can_open else 1
 
 
-def _only_table(target: str) -> str | None:
-    """The one table of a folder that has no `memories`; None where there are several, or none."""
+def _tables_in(target: str) -> Sequence[str]:
+    """The names of the tables in a folder; none where the target is an address or no folder."""
     from memtui.engine.transfer import tables_of
 
     folder = Path(target).expanduser()
-    names = tables_of(folder) if folder.is_dir() and "://" not in target else []
+    return tables_of(folder) if folder.is_dir() and "://" not in target else ()
+
+
+def _only_table(target: str) -> str | None:
+    """The one table of a folder that has no `memories`; None where there are several, or none."""
+    names = _tables_in(target)
     return names[0] if len(names) == 1 else None
 
 
 def _ask_table(target: str) -> str | None:
-    from memtui.engine.transfer import tables_of
-
-    folder = Path(target).expanduser()
-    names = tables_of(folder) if folder.is_dir() and "://" not in target else []
+    """The table that a person chooses of several; None where there is nothing to choose."""
+    names = _tables_in(target)
     if len(names) < 2:
         return None
     print_text(f"tables: {', '.join(names)}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +12,7 @@ from memtui.cli.open_store import wall_clock
 from memtui.cli.output import print_json, print_table, print_text, warning
 from memtui.cli.server_options import add_server_arguments, served_at, server_words
 from memtui.engine import MemtuiError, RefusedError, UsageError, counted
-from memtui.paths import own_command, state_dir
+from memtui.paths import SERVER_EXTRA, has_server, own_command, state_dir
 
 if TYPE_CHECKING:
     from memtui.engine.hosts import CheckedHost, HostPlan, HostRecord
@@ -65,8 +64,8 @@ def run(args: argparse.Namespace) -> int:
     if record is None:
         return 0
     served = served_at(args) if args.http else None
-    if find_spec("mcp") is None:
-        print_next(args, "install what the server needs: pip install 'memtui[mcp]'")
+    if not has_server():
+        print_next(args, f"install what the server needs: {SERVER_EXTRA}")
     if served is not None:
         print_next(args, f"start the server: {served.started}")
     print_next(args, f"restart {args.host}, then check: memtui connect --check {args.host}")

@@ -7,7 +7,6 @@ import gc
 import os
 import sys
 from collections.abc import Callable, Mapping
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +19,7 @@ from memtui.engine import Engine, MemtuiError, UsageError
 from memtui.engine.access import DEFAULT_AGENT
 from memtui.engine.cases import CaseBook
 from memtui.engine.discovery import read_config, table_columns
-from memtui.paths import cases_file, own_command, settings_file
+from memtui.paths import SERVER_EXTRA, cases_file, has_server, own_command, settings_file
 
 if TYPE_CHECKING:
     from memtui.mcp.door import Door
@@ -42,10 +41,10 @@ def run(args: argparse.Namespace, now: Callable[[], int] = wall_clock) -> int:
     """Serve until the input ends, or print a host's configuration. `now` is the clock of its calls, in milliseconds."""
     if args.print_config is not None:
         return _print_config(args)
-    if find_spec("mcp") is None:
+    if not has_server():
         raise UsageError(
             "The server needs the package mcp, which is not installed.",
-            fix="Install it with: pip install 'memtui[mcp]'",
+            fix=f"Install it with: {SERVER_EXTRA}",
         )
     os.environ.setdefault("LANCEDB_LOG", "error")
     door = opened_door(args, now)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memtui.engine import one_line
+from memtui.paths import SERVER_EXTRA
 from memtui.tui.paint.cells import tilde
 from memtui.tui.session import Session
 from memtui.tui.widgets.state_panel import Choice, State, failed
@@ -88,7 +89,7 @@ def connecting() -> Sheet:
     command = "memtui connect HOST --rw --as main --store FOLDER"
     intro = (
         "memtui gives a store to an agent as a server of tools (MCP), which the agent starts automatically. It needs "
-        "the extra: pip install 'memtui[mcp]'.",
+        f"the extra: {SERVER_EXTRA}.",
         "In a shell; FOLDER is the store, main the agent whose memories it reads and writes; without --rw it only "
         "reads.",
     )

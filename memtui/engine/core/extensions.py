@@ -106,7 +106,7 @@ def load(extension: Extension, member: str, kind: type | tuple[type, ...] | None
     if not fits:
         raise ExtensionError(
             f"The {extension} lacks {member}, or it has another type.",
-            fix="The protocol stands on the page Extensions of the documentation.",
+            fix="Read about the protocol in docs/extensions.md.",
         )
     return offered
 

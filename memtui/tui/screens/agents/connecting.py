@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING
@@ -15,7 +14,7 @@ from textual.content import Content
 from memtui.engine import MemtuiError, clean
 from memtui.engine.access import DEFAULT_AGENT
 from memtui.patches.textual_painting import QuickModal
-from memtui.paths import own_command, state_dir
+from memtui.paths import SERVER_EXTRA, has_server, own_command, state_dir
 from memtui.tui.actions.table import bindings
 from memtui.tui.dialogs.choose_one import Option
 from memtui.tui.paint.cells import tilde
@@ -26,10 +25,6 @@ from memtui.tui.widgets.text_lines import DialogKeys
 if TYPE_CHECKING:
     from memtui.engine import Engine
     from memtui.engine.hosts import HostPlan, HostRecord
-
-
-SERVER_EXTRA = "pip install 'memtui[mcp]'"
-"""What installs the package that the server needs."""
 
 
 def project_folder(environ: Mapping[str, str]) -> Path:
@@ -93,7 +88,7 @@ def check_connection(engine: Engine, name: str) -> str:
 
     environ, folder = engine.environ, project_folder(engine.environ)
     found = check_host(name, server_file(name, environ, folder), {**os.environ, **environ}, folder)
-    if found.outcome != "answered" and find_spec("mcp") is None:
+    if found.outcome != "answered" and not has_server():
         raise MemtuiError("The package mcp is not installed.", fix=SERVER_EXTRA)
     if found.outcome != "answered":
         raise MemtuiError(f"{name}: {found.outcome}, {found.why}", fix=found.fix)
@@ -105,7 +100,7 @@ def written_words(plan: HostPlan, record: HostRecord) -> str:
     files = ", ".join(tilde(str(file.path)) for file in plan.changed)
     if plan.undoes:
         return f"undone: {files}; restart {plan.host}"
-    if find_spec("mcp") is None:
+    if not has_server():
         return f"{files} written; the server needs {SERVER_EXTRA}"
     backup = ", a backup beside it" if any(file.backup for file in record.files) else ""
     return f"{files} written{backup}; restart {plan.host}, then check it here"

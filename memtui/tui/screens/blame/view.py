@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
 from textual.content import Content
 
 from memtui.engine import mask, one_line
 from memtui.engine.blame import ACCUSED
 from memtui.tui.paint.bars import padded_bar
-from memtui.tui.paint.cells import crop, fit, right
+from memtui.tui.paint.cells import crop, fit, folded, right
 from memtui.tui.paint.numbers import date
 from memtui.tui.screens.blame.state import INSTEAD, MISSING, SUSPECT, BlameState
 from memtui.tui.widgets.row_list import Row
@@ -115,13 +116,16 @@ def _suspect(each: SuspectedCause, width: int, glyphs: Glyphs) -> Row:
         " ", (right(percent(each.confidence), 3), style), " ", (bar, style), " " if wide else ""
     )
     room = max(10, width - lead.cell_length - 1)
-    text = Content.assemble(lead, (crop(_said(each.text), room, glyphs.ellipsis), "$foreground"))
     said = f"shares {', '.join(_said(part) for part in each.shares)}" if each.shares else "shares no word"
-    below = f"{said}   {each.how}" if each.how else said
-    indent = " " * lead.cell_length
-    return Row(
-        (text, Content.assemble(indent, (crop(below, room, glyphs.ellipsis), "$dim"))), f"{SUSPECT}:{each.id}"
-    )
+    below = crop(f"{said}   {each.how}" if each.how else said, room, glyphs.ellipsis)
+    free = room - cell_len(below) - 3
+    widths = (room, free) if free >= room // 3 else (room,)
+    first, *rest = folded(_said(each.text), widths, glyphs.ellipsis)
+    lead_below = " " * lead.cell_length
+    second = Content.assemble(lead_below, (below, "$dim"))
+    if rest:
+        second = Content.assemble(lead_below, (f"{rest[0]}   ", "$foreground"), (below, "$dim"))
+    return Row((Content.assemble(lead, (first, "$foreground")), second), f"{SUSPECT}:{each.id}")
 
 
 def others(state: BlameState, width: int, look: Look) -> list[Row]:

@@ -83,7 +83,7 @@ def look(run: Run, text: str, shown_for: str | None = None) -> None:
 
 
 def _look(run: Run, text: str, stop: CancelToken, shown_for: str | None = None) -> DetectedSources | None:
-    """What lies at the path, in a thread; of a large folder nothing is told: a path leads through such."""
+    """Detect what lies at the path, in a thread; None for a large folder, such as one that a path leads through."""
     from memtui.engine.transfer import given_paths, is_large
 
     paths = given_paths(text, Path.cwd())
