@@ -150,7 +150,7 @@ def test_a_setting_that_is_none_is_named(engine: Engine, shared: Path, config: A
     ],
 )
 def test_before_a_prompt_nothing_else_is_set(engine: Engine, shared: Path, more: dict[str, Any]) -> None:
-    with pytest.raises(UsageError, match="before a prompt"):
+    with pytest.raises(UsageError, match="Automatic injection takes no"):
         engine.recall(asked(shared, **{"config": {"recall": {"via": "prefetch"}}, **more}))
 
 

@@ -16,26 +16,24 @@ from memtui.engine.core.progress import CancelToken
 from memtui.engine.recall.asker import by_whoever
 from memtui.engine.recall.candidates import DroppedHit, Hit
 from memtui.engine.recall.context import RecallContext
-from memtui.engine.recall.far_rows import whole_rows
-from memtui.engine.recall.io_cache import IoCache, check_dims, question_vector
+from memtui.engine.recall.io_cache import IoCache
 from memtui.engine.recall.knob import LIMIT
 from memtui.engine.recall.lanes import Lane, LaneSearch, blank, ranked, recorded_lane
 from memtui.engine.recall.pipeline import pool_of
 from memtui.engine.recall.proof_account import with_account
 from memtui.engine.recall.proof_rules import StepsProof
 from memtui.engine.recall.recipes.base import Recipe, Resolved
-from memtui.engine.recall.record import StageRecord, Trace
-from memtui.engine.recall.request import RecallRequest, filters_of
+from memtui.engine.recall.record import Trace
+from memtui.engine.recall.request import RecallRequest
 from memtui.engine.recall.stage import Drop
+from memtui.engine.recall.staged_run import StagedRun
 from memtui.engine.recall.stages.gates import limit_cut
 from memtui.engine.recall.store_search import rows_searched
-from memtui.engine.recall.trace import Candidate, Failure, OnStage, Proof, StageSummary, Step
-from memtui.engine.recall.word_matches import words_met_in
+from memtui.engine.recall.trace import Candidate, OnStage, Proof, Step
 from memtui.engine.store import sql
 
 if TYPE_CHECKING:
-    from memtui.engine.core.memory import Memory
-    from memtui.engine.recall.candidates import CandidatePool, Floats
+    from memtui.engine.recall.candidates import Floats
     from memtui.engine.recall.rows import CandidateRow
 
 Score = Literal["inverse_squared_l2", "half_squared_l2", "cosine_similarity"]
@@ -117,106 +115,66 @@ def _run(
     cancel: CancelToken | None = None,
 ) -> Trace:
     """Answer `request`. Raises UsageError for an empty question, a limit below 1, a vector that does not fit."""
-    return _NearestRun(kind, request, context, outside, on_stage or (lambda summary: None)).trace()
+    now_ms = context.now_ms if request.now_ms is None else request.now_ms
+    told = on_stage or (lambda summary: None)
+    return _NearestRun(request, outside, now_ms, told, cancel or CancelToken(), kind).trace()
 
 
-class _NearestRun:
-    """One recall while it is made."""
+@dataclass
+class _NearestRun(StagedRun):
+    """One such recall."""
 
-    def __init__(
-        self,
-        kind: NearestKind,
-        request: RecallRequest,
-        context: RecallContext,
-        io_cache: IoCache,
-        on_stage: OnStage,
-    ) -> None:
-        if not request.query.strip() and not request.lanes:
-            raise UsageError("The question is empty.", fix="Type what the agent would ask.")
-        self.kind, self.request, self.io_cache, self.on_stage = kind, request, io_cache, on_stage
-        self.now_ms = context.now_ms if request.now_ms is None else request.now_ms
-        self.limit = kind.limit if request.limit is None else request.limit
+    kind: NearestKind
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.limit = self.kind.limit if self.request.limit is None else self.request.limit
         if self.limit < 1:
             raise UsageError(f"A limit of {self.limit} makes no sense.", fix="Ask for 1 memory or more.")
-        self.warnings: tuple[str, ...] = ()
-        self.operations: list[StageSummary] = []
-        self.records: list[StageRecord] = []
-        self.failure: Failure | None = None
-        self.started = io_cache.clock()
 
     def trace(self) -> Trace:
         """Search, then cut at the limit."""
-        vector = self._vector()
-        start = self.io_cache.clock()
+        vector = None if self.request.lanes is not None else self.embed_question()
+        start = self.outside.clock()
         lane = self._lane(vector)
-        took = (self.io_cache.clock() - start) * 1000
-        pool = pool_of(lane, Lane(), self.now_ms, self.io_cache.kin)
+        took = (self.outside.clock() - start) * 1000
+        pool = pool_of(lane, Lane(), self.now_ms, self.outside.kin)
         dropped = {pool.place[hit.row.id]: Drop(hit.reason, hit.score, hit.limit) for hit in lane.dropped}
-        nothing = blank(pool)
-        found = ranked(pool.vector, pool, dropped, "", lane.params)
-        rows = self.io_cache.pin.rows
-        self._record(StageRecord("vector_ranked", "vector", "search", nothing, found, rows, took))
-        last = found.flow
-        cut = limit_cut(last, pool, limit=self.limit)
-        self._record(StageRecord("limit", "limit", "filter", last, cut, len(last.order), 0.0))
-        return Trace(
-            query=self.request.query,
+        found = self.add_stage(
+            "vector_ranked",
+            "vector",
+            "search",
+            blank(pool),
+            lambda: ranked(pool.vector, pool, dropped, "", lane.params),
+            took,
+        )
+        self.add_stage("limit", "limit", "filter", found, lambda: limit_cut(found, pool, limit=self.limit))
+        return self.make_trace(
             recipe=self.kind.name,
-            mode="vector" if self.failure is None else "failed",
-            failure=self.failure,
-            source=None,
+            mode="vector",
             config={},
-            now_ms=self.now_ms,
             limit=self.limit,
-            filters=filters_of(self.request),
             bm25_query=None,
             pool=pool,
-            records=tuple(self.records) if self.failure is None else (),
-            operations=tuple(self.operations),
-            warnings=self.warnings,
-            total_ms=(self.io_cache.clock() - self.started) * 1000,
-            load_memories=self._memories,
-            table_version=self.io_cache.pin.version,
-            request=self.request,
             query_vector=vector,
-            outside=self.io_cache.live(),
             prover=partial(prove_nearest, self.kind),
-            matcher=words_met_in,
         )
-
-    def _record(self, record: StageRecord) -> None:
-        self.records.append(record)
-        self.on_stage(record.summary())
-
-    def _vector(self) -> Floats | None:
-        if self.request.lanes is not None:
-            return None
-        answer = question_vector(self.request, self.io_cache, needed=True)
-        if answer.failed:
-            self.failure = Failure("vector.embedQuery", answer.failed)
-        else:
-            self.warnings = tuple(answer.warnings)
-        if answer.operation is not None:
-            self.operations.append(answer.operation)
-            self.on_stage(answer.operation)
-        check_dims(answer.vector, self.io_cache.pin.dims)
-        return answer.vector
 
     def _lane(self, vector: Floats | None) -> Lane:
         """The nearest rows of the scopes and the category; recorded ones where the request brings them."""
         request = self.request
         search = LaneSearch(
-            self.io_cache, request.scopes, request.category, self.limit, self.now_ms, self._matches
+            self.outside, request.scopes, request.category, self.limit, self.now_ms, self._matches
         )
         if request.lanes is not None:
             return recorded_lane(search, request.lanes.get("vector", ()), lane="vector")
         if vector is None or search.denied:
             return Lane()
-        answer = self.io_cache.nearest(vector, k=self.limit, where=self._where(), metric=self.kind.metric)
+        answer = self.outside.nearest(vector, k=self.limit, where=self._where(), metric=self.kind.metric)
         hits: list[Hit] = []
         dropped: list[DroppedHit] = []
         for stored, distance in zip(answer.rows, answer.numbers, strict=True):
-            row = self.io_cache.read(stored)
+            row = self.outside.read(stored)
             if row is None:
                 continue
             score, least = self.kind.scored(distance), self.kind.min_score
@@ -233,16 +191,11 @@ class _NearestRun:
 
     def _where(self) -> str | None:
         """Rows of the scopes and of the category, as SQL; None for all."""
-        dialect = self.io_cache.pin.dialect
+        dialect = self.outside.pin.dialect
         parts = [rows_searched(dialect, self.request.scopes, self.request.owners)]
         if self.request.category is not None and dialect.columns.category is not None:
             parts.append(sql.is_in(dialect.columns.category, [self.request.category]))
         return " AND ".join(f"({part})" for part in parts if part) or None
-
-    def _memories(self, pool: CandidatePool) -> Mapping[str, Memory]:
-        pin = self.io_cache.pin
-        table = whole_rows(pin, [row.id for row in pool.rows])
-        return {memory.id: memory for memory in pin.dialect.to_memories(table, self.now_ms)}
 
 
 # ------------------------------------------------------------------ the proof: the formulas a second time

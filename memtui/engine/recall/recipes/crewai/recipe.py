@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from memtui.engine.core.errors import UsageError
-from memtui.engine.core.javascript import trim
 from memtui.engine.core.progress import CancelToken
 from memtui.engine.core.text import counted
 from memtui.engine.dialects.crewai import NAME
 from memtui.engine.recall.asker import by_own_rules, by_whoever, uncounted
 from memtui.engine.recall.candidates import CandidatePool, DroppedHit, Floats, Hit
 from memtui.engine.recall.context import RecallContext
-from memtui.engine.recall.far_rows import whole_rows
-from memtui.engine.recall.io_cache import IoCache, check_dims, question_vector
+from memtui.engine.recall.io_cache import IoCache
 from memtui.engine.recall.knob import LIMIT, Knob
 from memtui.engine.recall.lanes import Lane, blank, ranked
 from memtui.engine.recall.pipeline import pool_of
@@ -43,25 +41,22 @@ from memtui.engine.recall.recipes.crewai.settings import (
     MemorySettings,
     resolve_crew,
 )
-from memtui.engine.recall.record import StageRecord, Trace
-from memtui.engine.recall.request import RecallRequest, filters_of
+from memtui.engine.recall.record import Trace
+from memtui.engine.recall.request import RecallRequest
 from memtui.engine.recall.stage import Drop, Ranking, StageOutcome
+from memtui.engine.recall.staged_run import StagedRun
 from memtui.engine.recall.stages.gates import limit_cut
 from memtui.engine.recall.store_search import rows_searched
 from memtui.engine.recall.trace import (
     Asker,
     Candidate,
-    Failure,
     OnStage,
     Proof,
-    StageKind,
-    StageSummary,
     Step,
 )
-from memtui.engine.recall.word_matches import words_met_in
 
 if TYPE_CHECKING:
-    from memtui.engine.core.memory import Memory
+    pass
 
 DEFAULT_LIMIT = 10
 
@@ -75,19 +70,12 @@ _DAY_US = 86_400 * 1_000_000
 
 
 @dataclass
-class CrewRun:
-    """The state of one recall while it is made."""
-
-    request: RecallRequest
-    outside: IoCache
-    now_ms: int
-    on_stage: OnStage
-    cancel: CancelToken
+class CrewRun(StagedRun):
+    """One recall of CrewAI's memory."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         request = self.request
-        if not trim(request.query) and not request.lanes:
-            raise UsageError("The question is empty.", fix="Type what the agent would ask.")
         self.memory, self.recall, self.findings = resolve_crew(request.config)
         if request.category is not None:
             self.recall = self.recall.model_copy(update={"categories": [request.category]})
@@ -99,16 +87,11 @@ class CrewRun:
         self.slice = self.own and len(asked) > 1
         self.scopes = [joined(self.memory.root_scope, each) for each in asked]
         self.depth = (self.recall.depth or ("shallow" if self.slice else "deep")) if self.own else "shallow"
-        self.warnings: list[str] = []
-        self.operations: list[StageSummary] = []
-        self.records: list[StageRecord] = []
         self.rows: dict[str, CrewRow] = {}
-        self.failure: Failure | None = None
-        self.started = self.outside.clock()
 
     def trace(self) -> Trace:
         """Search each scope, drop what is private, weigh, sort, cut."""
-        vector = self._vector()
+        vector = None if self.request.lanes is not None else self.embed_question()
         start = self.outside.clock()
         found = self._searches(vector)
         lane = self._lane(found)
@@ -116,7 +99,7 @@ class CrewRun:
         gone = {pool.place[each.row.id]: Drop(each.reason, each.score, each.limit) for each in lane.dropped}
         took = (self.outside.clock() - start) * 1000
         flow = blank(pool)
-        flow = self._add(
+        flow = self.add_stage(
             "vector_ranked",
             "vector",
             "search",
@@ -124,38 +107,21 @@ class CrewRun:
             lambda: ranked(pool.vector, pool, gone, "", lane.params),
             took,
         )
-        flow = self._add("visible", "visibility", "filter", flow, lambda: self._visible(flow, pool))
+        flow = self.add_stage("visible", "visibility", "filter", flow, lambda: self._visible(flow, pool))
         before = flow
-        flow = self._add("weighted", "weights", "score", before, lambda: self._weighted(before, pool))
+        flow = self.add_stage("weighted", "weights", "score", before, lambda: self._weighted(before, pool))
         last = flow
-        self._add("limit", "limit", "filter", last, lambda: limit_cut(last, pool, limit=self.limit))
-        if self.failure is not None:
-            self.records.clear()
+        self.add_stage("limit", "limit", "filter", last, lambda: limit_cut(last, pool, limit=self.limit))
         self._say(lane)
-        return Trace(
-            query=self.request.query,
+        return self.make_trace(
             recipe=NAME,
-            mode="vector" if self.failure is None else "failed",
-            failure=self.failure,
-            source=None,
+            mode="vector",
             config=self._config(),
-            now_ms=self.now_ms,
             limit=self.limit,
-            filters=filters_of(self.request),
             bm25_query=None,
             pool=pool,
-            records=tuple(self.records),
-            operations=tuple(self.operations),
-            warnings=tuple(dict.fromkeys(self.warnings)),
-            findings=self.findings,
-            total_ms=(self.outside.clock() - self.started) * 1000,
-            load_memories=self._memories,
-            table_version=self.outside.pin.version,
-            request=self.request,
             query_vector=vector,
-            outside=self.outside.live(),
             prover=prove_crew,
-            matcher=words_met_in,
             asker=self._asker(found),
             extra={"crewai": {"depth": self.depth, "searched": [each.scope for each in found]}},
         )
@@ -286,43 +252,6 @@ class CrewRun:
                 f"CrewAI asks a model to take a question of {LONG_QUESTION} characters or more apart; "
                 "this is the recall of the whole question"
             )
-
-    def _add(
-        self,
-        name: str,
-        title: str,
-        kind: StageKind,
-        before: Ranking,
-        run: Callable[[], StageOutcome],
-        ms: float = 0.0,
-    ) -> Ranking:
-        self.cancel.check()
-        start = self.outside.clock()
-        outcome = run()
-        ms += (self.outside.clock() - start) * 1000
-        n_in = self.outside.pin.rows if kind == "search" else len(before.order)
-        self.records.append(StageRecord(name, title, kind, before, outcome, n_in, ms))
-        self.on_stage(self.records[-1].summary())
-        return outcome.flow
-
-    def _vector(self) -> Floats | None:
-        if self.request.lanes is not None:
-            return None
-        answer = question_vector(self.request, self.outside, needed=True)
-        if answer.failed:  # the package's call fails as a whole
-            self.failure = Failure("vector.embedQuery", answer.failed)
-        else:
-            self.warnings += answer.warnings
-        if answer.operation is not None:
-            self.operations.append(answer.operation)
-            self.on_stage(answer.operation)
-        check_dims(answer.vector, self.outside.pin.dims)
-        return answer.vector
-
-    def _memories(self, pool: CandidatePool) -> Mapping[str, Memory]:
-        pin = self.outside.pin
-        table = whole_rows(pin, [row.id for row in pool.rows])
-        return {memory.id: memory for memory in pin.dialect.to_memories(table, self.now_ms)}
 
 
 def freshness(age_us: int, half_life_days: float) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -15,8 +15,7 @@ from memtui.engine.dialects.hermes import NAME
 from memtui.engine.recall.asker import by_own_rules, by_whoever, uncounted
 from memtui.engine.recall.candidates import CandidatePool, Floats, Hit
 from memtui.engine.recall.context import RecallContext
-from memtui.engine.recall.far_rows import whole_rows
-from memtui.engine.recall.io_cache import IoCache, check_dims, question_vector
+from memtui.engine.recall.io_cache import IoCache
 from memtui.engine.recall.lanes import blank, ranked
 from memtui.engine.recall.proof_account import with_account
 from memtui.engine.recall.proof_rules import StepsProof
@@ -45,24 +44,21 @@ from memtui.engine.recall.recipes.hermes.settings import (
     mode_of,
     resolve_hermes,
 )
-from memtui.engine.recall.record import StageRecord, Trace
-from memtui.engine.recall.request import RecallRequest, filters_of
+from memtui.engine.recall.record import Trace
+from memtui.engine.recall.request import RecallRequest
 from memtui.engine.recall.stage import Ranking, StageOutcome
+from memtui.engine.recall.staged_run import StagedRun
 from memtui.engine.recall.stages.gates import limit_cut
 from memtui.engine.recall.trace import (
     Asker,
     Candidate,
-    Failure,
     OnStage,
     Proof,
-    StageKind,
-    StageSummary,
     Step,
 )
-from memtui.engine.recall.word_matches import words_met_in
 
 if TYPE_CHECKING:
-    from memtui.engine.core.memory import Memory
+    pass
 
 DEFAULT_LIMIT = 10
 
@@ -88,35 +84,24 @@ class Way:
 
 
 @dataclass
-class HermesRun:
-    """The state of one recall while it is made."""
+class HermesRun(StagedRun):
+    """One recall of Hermes."""
 
-    request: RecallRequest
     context: RecallContext
-    outside: IoCache
-    on_stage: OnStage
-    cancel: CancelToken
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         request, context = self.request, self.context
         self.query = request.query.strip()
-        if not self.query and not request.lanes:
-            raise UsageError("The question is empty.", fix="Type what the agent would ask.")
         self.retrieval, self.recall, self.findings = resolve_hermes(
             request.config, stored_block(request, context)
         )
         self.own = is_own(context) and not request.own_words
-        self.now_ms = context.now_ms if request.now_ms is None else request.now_ms
         self.prefetch = self.recall.via == PREFETCH or (request.before_prompt and request.limit is None)
         if self.prefetch:
             self._refuse_what_prefetch_ignores()
-        self.warnings: list[str] = []
-        self.operations: list[StageSummary] = []
-        self.records: list[StageRecord] = []
-        self.failure: Failure | None = None
         self.vector: Floats | None = None
         self.embedded = False
-        self.started = self.outside.clock()
         reranker = self.retrieval.reranker.type
         self.fuses = reranker if reranker in (LINEAR, CROSS) else RRF
         if reranker not in (RRF, LINEAR, CROSS):
@@ -162,32 +147,15 @@ class HermesRun:
             pool, stored, mode = self._answered(way)
         if self.fuses == CROSS and pool.n:
             self.warnings.append(NO_MODEL)
-        if self.failure is not None:
-            self.records.clear()
-        return Trace(
-            query=self.request.query,
+        return self.make_trace(
             recipe=NAME,
-            mode=mode if self.failure is None else "failed",
-            failure=self.failure,
-            source=None,
+            mode=mode,
             config=self._config(),
-            now_ms=self.now_ms,
             limit=way.limit,
-            filters=filters_of(self.request),
             bm25_query=self.query if mode in ("keyword", "hybrid") else None,
             pool=pool,
-            records=tuple(self.records),
-            operations=tuple(self.operations),
-            warnings=tuple(dict.fromkeys(self.warnings)),
-            findings=self.findings,
-            total_ms=(self.outside.clock() - self.started) * 1000,
-            load_memories=self._memories,
-            table_version=self.outside.pin.version,
-            request=self.request,
             query_vector=self.vector,
-            outside=self.outside.live(),
             prover=prove_hermes,
-            matcher=words_met_in,
             asker=self._asker(way, mode),
             extra=self._extra(way, stored),
         )
@@ -240,12 +208,12 @@ class HermesRun:
             ("bm25_ranked", "words", pool.bm25, "vector"),
         ):
             if mode != left_out:
-                flow = self._add(name, title, "search", blank(pool), partial(_listed, hits, pool, way))
+                flow = self.add_stage(name, title, "search", blank(pool), partial(_listed, hits, pool, way))
         if mode == "hybrid":
             before = Ranking(np.arange(pool.n, dtype=np.int64), np.full(pool.n, np.nan))
-            flow = self._add("fused", self._fusion(), "score", before, lambda: self._fused(before, pool))
+            flow = self.add_stage("fused", self._fusion(), "score", before, lambda: self._fused(before, pool))
         last = flow
-        self._add("limit", "limit", "filter", last, lambda: limit_cut(last, pool, limit=way.limit))
+        self.add_stage("limit", "limit", "filter", last, lambda: limit_cut(last, pool, limit=way.limit))
         return pool, stored, mode
 
     def _fusion(self) -> str:
@@ -331,43 +299,10 @@ class HermesRun:
             rule, params = "stretched_sum", {"weight": weight}
         return StageOutcome(before.sorted(np.array(score, np.float64)), rule, inputs, params=params)
 
-    def _add(
-        self,
-        name: str,
-        title: str,
-        kind: StageKind,
-        before: Ranking,
-        run: Callable[[], StageOutcome],
-    ) -> Ranking:
-        self.cancel.check()
-        start = self.outside.clock()
-        outcome = run()
-        ms = (self.outside.clock() - start) * 1000
-        n_in = self.outside.pin.rows if kind == "search" else len(before.order)
-        self.records.append(StageRecord(name, title, kind, before, outcome, n_in, ms))
-        self.on_stage(self.records[-1].summary())
-        return outcome.flow
-
     def _vector(self) -> Floats | None:
-        if self.embedded:
-            return self.vector
-        self.embedded = True
-        answer = question_vector(self.request, self.outside, needed=True)
-        if answer.failed:  # the plugin's call fails as a whole
-            self.failure = Failure("vector.embedQuery", answer.failed)
-        else:
-            self.warnings += answer.warnings
-        if answer.operation is not None:
-            self.operations.append(answer.operation)
-            self.on_stage(answer.operation)
-        check_dims(answer.vector, self.outside.pin.dims)
-        self.vector = answer.vector
+        if not self.embedded:
+            self.embedded, self.vector = True, self.embed_question()
         return self.vector
-
-    def _memories(self, pool: CandidatePool) -> Mapping[str, Memory]:
-        pin = self.outside.pin
-        table = whole_rows(pin, list(dict.fromkeys(row.id for row in pool.rows)))
-        return {memory.id: memory for memory in pin.dialect.to_memories(table, self.now_ms)}
 
 
 def _listed(hits: Mapping[int, Hit], pool: CandidatePool, way: Way) -> StageOutcome:
@@ -402,8 +337,9 @@ def run(
     that does not fit, ConfigError for a setting, MemtuiError where the question has no vector or words cannot be
     searched.
     """
+    now_ms = context.now_ms if request.now_ms is None else request.now_ms
     told = on_stage or (lambda summary: None)
-    return HermesRun(request, context, outside, told, cancel or CancelToken()).trace()
+    return HermesRun(request, outside, now_ms, told, cancel or CancelToken(), context).trace()
 
 
 def _resolve(request: RecallRequest, context: RecallContext) -> Resolved:
