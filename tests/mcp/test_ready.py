@@ -33,7 +33,10 @@ HEAVY = {"lancedb", "lance", "pyarrow", "numpy", "textual", "rich", "duckdb", "p
 """None of these before the first call: each costs more than everything that is read of memtui."""
 
 MOST = 100
-"""Modules of memtui: 97 today, one for each dialect among them. A server that is ready late has usually come to know the whole engine."""
+"""Modules of memtui: 97 today, with one for each dialect.
+
+A server that is ready late has usually come to know the whole engine.
+"""
 
 HELLO = {
     "protocolVersion": "2025-06-18",
