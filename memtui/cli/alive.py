@@ -88,14 +88,14 @@ def _print_parts(agent: AgentMemory, *, whole: bool) -> None:
     said: set[str] = set()
     open_parts: dict[str, list[str]] = {}
     for part in agent.parts:
-        codes = ", ".join(dict.fromkeys(cause.code for cause in part.causes))
+        named = ", ".join(dict.fromkeys(f"{cause.code} {cause.title}" for cause in part.causes))
         if not part.causes:
             if part.state == "unknown":
                 open_parts.setdefault(part.sentence, []).append(part.part)
             elif whole:
                 print_text(f"  {_MARKS[part.state]} {part.part:<10} {part.sentence}")
             continue
-        print_text(f"  {_MARKS[part.state]} {part.part:<10} {codes}")
+        print_text(f"  {_MARKS[part.state]} {part.part:<10} {named}")
         for cause in part.causes:
             if cause.code in said:
                 continue

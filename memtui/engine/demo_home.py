@@ -177,29 +177,34 @@ def build_demo_home(
     """
 
     def furnish(making: Path, midnight_ms: int) -> None:
-        if on_progress:
-            on_progress(Progress("adding the demo's sessions and configuration", 0, 1, "step"))
-        write_home(making, folder, midnight_ms)
-        if on_progress:
-            on_progress(Progress("adding the demo's sessions and configuration", 1, 1, "step"))
+        write_home(making, folder, midnight_ms, on_progress or (lambda progress: None))
 
     return build_demo(folder, now_ms=now_ms, on_progress=on_progress, cancel=cancel, furnish=furnish)
 
 
-def write_home(store: Path, place: Path, now_ms: int) -> None:
+def write_home(store: Path, place: Path, now_ms: int, on_progress: OnProgress) -> None:
     """Write the home around the demo store in the folder `store`, which is going to be renamed to `place`."""
+    steps = ("sessions", "earlier values", "changes", "calls of clients")
+
+    def begin(step: str) -> None:
+        on_progress(Progress(f"adding the demo's {step}", steps.index(step), len(steps), "step"))
+
     home, state = demo_home(store), demo_state(store)
+    begin("sessions")
     _write_configuration(home, now_ms - 50 * _HOUR_MS)
     folders = {agent: f"{HOST_FOLDER}/workspace-{agent}" for agent in _WORKSPACES}
     write_sessions(home, now_ms, _SESSIONS, keys=_KEYS, folders=folders)
     ran_ms = now_ms - 21 * _HOUR_MS
     _set_age(write_host_state(home / ".openclaw", PRO, ran_ms), ran_ms)
+    begin("earlier values")
     _rehearse(store, now_ms)
+    begin("changes")
     clock = _Clock(now_ms - 30 * _HOUR_MS)
     with _opened(store, state, clock) as engine:
         _make_journal(engine, clock, store)
         assert engine.state_place is not None
         kept, uri, table = engine.state_place, engine.store.uri, engine.store.table_name
+    begin("calls of clients")
     _write_calls(kept, ClientRegister(home / "clients.json"), now_ms)
     _rename(kept, journal_of(state, str(place), table).parent)
     _rename(state / "transfer" / _digest(uri), state / "transfer" / _digest(str(place)))

@@ -16,6 +16,7 @@ KINDS = (
 DATA = ("knobs",)
 """Files that are a table."""
 KEPT = {
+    "memtui.engine.alive.titles": "the names of every cause in one place, for who writes a new one",
     "memtui.testing.golden_recalls": "recorded recalls compared, for authors who want nothing else of the kit",
     "memtui.testing.report": "what the kit found, on a page; the kit beside it only tries",
     "memtui.tui.screens.browse.unsaved": "edits that outlive a crash: looked for under this name",

@@ -18,6 +18,7 @@ import json5
 import pytest
 
 from memtui.engine.alive import Aliveness, add_dead_parts, check_alive, plan_revival, try_services
+from memtui.engine.alive.titles import title_of
 from memtui.engine.configuration import PLANS, open_config, other_owner, plan_changes, problems_of
 from memtui.engine.core.errors import RefusedError, UsageError
 
@@ -405,6 +406,18 @@ def test_no_false_alarm(source: str, change: Any, copy: Callable[[str], Path]) -
     configure(home, change)
     found = judge(home)
     assert (found.verdict, set(states(found))) == (HOMES[source][0], set(HOMES[source][1]))
+
+
+def test_every_cause_has_a_name_in_words() -> None:
+    folder = Path(title_of.__code__.co_filename).parent
+    used = {
+        code
+        for file in folder.glob("*.py")
+        for code in re.findall(r'"([A-H]\d+b?)"', file.read_text("utf-8"))
+    }
+    assert len(used) > 40
+    unnamed = [code for code in used if title_of(code) == code]
+    assert not unnamed, f"give these causes a title in alive/titles.py: {sorted(unnamed)}"
 
 
 def test_a_copied_home_is_judged_as_the_recorded_one(copy: Callable[[str], Path], tmp_path: Path) -> None:

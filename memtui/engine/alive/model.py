@@ -11,6 +11,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from memtui.engine.alive.titles import title_of
+
 State = Literal["ok", "dead", "weak", "unknown"]
 
 Verdict = Literal["alive", "dead", "unknown"]
@@ -53,6 +55,11 @@ class Cause:
     """A command, or what a person does."""
     edits: tuple[ConfigEdit, ...] = ()
     """The edit of the configuration behind the fix; empty where the fix is none."""
+
+    @property
+    def title(self) -> str:
+        """What it is called, in a few words."""
+        return title_of(self.code)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,16 +164,15 @@ class Aliveness:
 
     @property
     def summary(self) -> str:
-        """The verdict in one sentence, for a line of a screen: the gravest cause with its key, else what works."""
+        """The verdict in one sentence, for a line of a screen: the gravest cause by its name, else what works."""
         dead = next(((agent, cause) for agent, _, cause in self.causes if cause.state == "dead"), None)
         if dead is not None:
             agent, cause = dead
             parts = [part.part for part in agent.parts if cause in part.causes and part.state == "dead"]
-            key = cause.evidence[0].key if cause.evidence else ""
-            return f"{' and '.join(parts)} of {agent.agent} not working: {key} ({cause.code})"
+            return f"{agent.agent}: {cause.title} ({cause.code}); not working: {', '.join(parts)}"
         if self.verdict == "unknown":
             return "no memory to judge"
-        weak = list(dict.fromkeys(cause.code for _, _, cause in self.causes))
+        weak = dict.fromkeys(f"{cause.title} ({cause.code})" for _, _, cause in self.causes)
         return "recall and capture work" + (f"; weak: {', '.join(weak)}" if weak else "")
 
     @property

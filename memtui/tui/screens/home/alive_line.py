@@ -34,8 +34,8 @@ def read(engine: Engine, now_ms: int, cancel: CancelToken) -> Aliveness:
     return check_alive(engine.environ, Path.cwd(), now_ms=now_ms)
 
 
-def alive_rows(found: Aliveness | None, width: int, glyphs: Glyphs) -> list[LinkRow]:
-    """One line; none where there is no memory to judge."""
+def alive_rows(found: Aliveness | None, width: int, height: int, glyphs: Glyphs) -> list[LinkRow]:
+    """The state of the agents' memory in at most `height` lines; none where there is no memory to judge."""
     if found is None or found.verdict == "unknown":
         return []
     weak = bool(found.causes)
@@ -44,6 +44,16 @@ def alive_rows(found: Aliveness | None, width: int, glyphs: Glyphs) -> list[Link
         style = "$error"
     said = one_line(found.summary)
     text = said if found.verdict == "dead" else f"memory {found.verdict}: {said}"
-    line = Content.assemble((f"{mark} ", style), (crop(text, max(4, width - 2)), "$foreground"))
+    room = max(4, width - 2)
+    lines = [line.plain for line in Content(text).wrap(room)]
+    height = max(1, height)
+    if len(lines) > height:
+        lines = [*lines[: height - 1], crop(" ".join(lines[height - 1 :]), room)]
     part = next((part.part for _, part, _ in found.causes), "")
-    return [LinkRow(line, partial(ShowFinding, _KINDS[part]) if part else None)]
+    return [
+        LinkRow(
+            Content.assemble((f"{' ' if at else mark} ", style), (line, "$foreground")),
+            partial(ShowFinding, _KINDS[part]) if part and not at else None,
+        )
+        for at, line in enumerate(lines)
+    ]

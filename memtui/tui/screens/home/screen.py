@@ -299,7 +299,7 @@ class HomeScreen(BaseScreen):
         app = host(self)
         if info is None:
             return []
-        alive = alive_line.alive_rows(self._alive, width, app.glyphs)
+        alive = alive_line.alive_rows(self._alive, width, height // 2, app.glyphs)
         rows = attention_rows(info, stats, width, max(1, height - len(alive)), app.glyphs)
         return [*alive, *rows] if height > 1 or not alive else alive
 

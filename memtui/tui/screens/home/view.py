@@ -277,8 +277,11 @@ def _term(field: str, value: str | None) -> str:
 AXIS = 1
 """Rows below the chart: the time axis."""
 
-GROWTH_LABEL = 6
-"""Cells at the right for the last value of each line."""
+MARKED_LABEL, NAMED_LABEL = 9, 16
+"""Cells at the right for the last value of each line, behind the mark or the name of its tier."""
+
+ROOM_FOR_NAMES = 56
+"""Cells of a chart from which its lines are named."""
 
 _STYLES = {
     "all": "$foreground",
@@ -306,31 +309,43 @@ def series(stats: Stats) -> list[tuple[str, list[int]]]:
 def growth_lines(stats: Stats, width: int, height: int, now_ms: int, glyphs: Glyphs) -> list[Content]:
     """The chart with its axis and the last values at the right, `height` lines of `width` cells."""
     lines = series(stats)
-    chart_width, chart_height = width - GROWTH_LABEL, height - AXIS
+    label_width = NAMED_LABEL if width >= ROOM_FOR_NAMES else MARKED_LABEL
+    chart_width, chart_height = width - label_width, height - AXIS
     if chart_width < 8 or chart_height < 2:
         return [Content.styled(counted(stats.rows, "memory", "memories"), "$dim")]
     canvas = line_chart([counts for _, counts in lines], chart_width, chart_height, braille=glyphs.braille)
     top = max((max(counts, default=0) for _, counts in lines), default=0)
-    labels = _labels([(name, counts[-1] if counts else 0) for name, counts in lines], top, chart_height)
+    ends = [(name, counts[-1] if counts else 0) for name, counts in lines]
+    labels = _labels(ends, top, chart_height)
     rows: list[Content] = []
     for text, owners, label in zip(canvas.rows(), canvas.owners(), labels, strict=True):
         content = Content(text)
         for x, owner in enumerate(owners):
             if owner >= 0:
                 content = content.stylize(_STYLES[lines[owner][0]], x, x + 1)
-        rows.append(Content.assemble(content, (label[0].rjust(GROWTH_LABEL), label[1])))
+        rows.append(Content.assemble(content, _label(label, label_width, glyphs)))
     return [*rows, _axis(len(stats.daily), chart_width, now_ms, glyphs)]
 
 
-def _labels(ends: Sequence[tuple[str, int]], top: int, height: int) -> list[tuple[str, str]]:
-    """One label a row, each as near to the end of its line as the others allow."""
-    rows: list[tuple[str, str]] = [("", "")] * height
+def _labels(ends: Sequence[tuple[str, int]], top: int, height: int) -> list[tuple[str, int] | None]:
+    """The line and its last value that each row tells of, as near to the end of the line as the others allow."""
+    rows: list[tuple[str, int] | None] = [None] * height
     for name, value in ends:
         wanted = round((1 - (value / top if top else 0)) * (height - 1))
-        free = sorted((row for row in range(height) if not rows[row][0]), key=lambda row: abs(row - wanted))
-        if free and not any(text.strip() == short(value) for text, _ in rows):
-            rows[free[0]] = (short(value), _STYLES[name])
+        free = sorted((row for row in range(height) if rows[row] is None), key=lambda row: abs(row - wanted))
+        if free and not any(told and short(told[1]) == short(value) for told in rows):
+            rows[free[0]] = (name, value)
     return rows
+
+
+def _label(told: tuple[str, int] | None, width: int, glyphs: Glyphs) -> tuple[str, str]:
+    """The last value of a line, named in full or by the mark of its tier."""
+    if told is None:
+        return " " * width, ""
+    name, value = told
+    if width < NAMED_LABEL:
+        name = name if name == "all" else glyphs.tier(name)
+    return f" {name} {short(value).rjust(width - cell_len(name) - 2)}", _STYLES[told[0]]
 
 
 def _axis(days: int, width: int, now_ms: int, glyphs: Glyphs) -> Content:
