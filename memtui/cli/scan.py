@@ -1,4 +1,4 @@
-"""`memtui scan`: noise, secrets and orders to a model among the memories."""
+"""`memtui scan`: noise, secrets, orders to a model and envelopes of the host among the memories."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="limit to memories that match this filter (see memtui help filter)",
     )
     parser.add_argument(
-        "--kind", nargs="+", metavar="KIND", help="noise, secret, injection (default: all of them)"
+        "--kind", nargs="+", metavar="KIND", help="noise, secret, injection, envelope (default: all of them)"
     )
     parser.add_argument(
         "--kinds", action="store_true", help="print what is recognised and what is not; opens no store"
@@ -63,5 +63,6 @@ def _kinds(as_json: bool) -> int:
     )
     print_text(f"\nnot recognised: {'; '.join(known['not_recognised'])}")
     print_text(f"\nprompt injection in {', '.join(known['languages'])}: {', '.join(known['orders'])}")
+    print_text(f"\nenvelopes of the host: {known['envelopes']}")
     print_text("An order is known by its wording: one that is worded otherwise is not found.")
     return 0

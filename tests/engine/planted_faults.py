@@ -377,5 +377,13 @@ PLANTED: dict[str, tuple[str, Callable[[Path], None], int | tuple[int, ...] | No
     "D37": ("S2", _configured(more="autoRecall: false"), None),
     "D38": ("S2", _two_stores, None),
     "D40": ("S1", _new_format, None),
+    "D60": (
+        "S2",
+        _rows(
+            {"text": 'Sender (untrusted metadata):\n```json\n{"id": 4}\n```'},
+            {"text": 'Sticker (untrusted metadata):\n```json\n{"id": 4}\n```\n\nThe harbour opens at nine.'},
+        ),
+        (0, 1),
+    ),
 }
 """(severity, how it is planted, numbers of the rows that must be named) by kind: every one that there is."""

@@ -176,7 +176,7 @@ _VECTOR_BYTES = 16 << 20
 
 
 class StoreFacts:
-    """Decides what the catalog lacks: `is:duplicate`, `noise`, `secret`, `injection`, `pinned`, `zero-vector`."""
+    """Decides what the catalog lacks: `is:duplicate`, `envelope`, `injection`, `noise`, `pinned`, `zero-vector` ..."""
 
     def __init__(
         self,
@@ -216,6 +216,7 @@ class StoreFacts:
             "is:noise": self._noise,
             "is:secret": self._secrets,
             "is:injection": self._injections,
+            "is:envelope": self._envelopes,
         }
         if self._pin.dialect.columns.metadata:
             found["is:pinned"] = self._pinned
@@ -260,6 +261,19 @@ class StoreFacts:
         from memtui.engine.core.content_rules import injection
 
         return self._by_text(lambda text: injection(text) is not None)
+
+    def _envelopes(self) -> Mask:
+        from memtui.engine.core.envelopes import MARKS, find_envelopes
+
+        column = self._pin.dialect.columns.text
+        mask = np.zeros(self._catalog.n, dtype=np.bool_)
+        where = " OR ".join(sql.contains(column, mark) for mark in MARKS)
+        for batch in self._pin.scan([column], where=where, with_row_id=True, batch_size=WINDOW):
+            if self._cancel:
+                self._cancel.check()
+            at = positions_of(self._catalog, batch.column("_rowid").to_numpy())
+            mask[at] = [bool(find_envelopes(text or "")) for text in batch.column(column).to_pylist()]
+        return mask
 
     def _by_text(self, decide: Callable[[str], bool]) -> Mask:
         mask = np.zeros(self._catalog.n, dtype=np.bool_)

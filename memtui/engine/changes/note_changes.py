@@ -84,9 +84,14 @@ class _FilePlan:
         return NoteEdit(str(self.path), self.text, "\n".join(lines), ranges, before)
 
 
-def plan_note_edit(engine: Engine, given: Mapping[str, Mapping[str, Any]], title: str) -> ChangeSet:
-    """Set fields of entries: text, importance, triggers, project; of each id its own. UsageError for other fields."""
-    values = {chunk_id: parse_values(wanted) for chunk_id, wanted in given.items()}
+def plan_note_edit(engine: Engine, given: Mapping[str, Mapping[str, Any] | None], title: str) -> ChangeSet:
+    """Set fields of entries: text, importance, triggers, project; of each id its own. UsageError for other fields.
+
+    An entry without fields (None) is removed from its file.
+    """
+    values = {
+        chunk_id: None if wanted is None else parse_values(wanted) for chunk_id, wanted in given.items()
+    }
     return _planned(engine, "edit", title, values)
 
 

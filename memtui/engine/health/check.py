@@ -113,7 +113,7 @@ class HealthFinding:
 
     @property
     def kind(self) -> str:
-        """D1 to D59."""
+        """D1 to D61."""
         return self.check.kind
 
     @property

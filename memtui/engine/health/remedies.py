@@ -255,6 +255,20 @@ def _go_back(patient: Patient, finding: HealthFinding) -> tuple[TableStep, ...]:
     return (TableStep("restore", str(version)), *((_WORDS,) if words else ()))
 
 
+def _without_envelopes(patient: Patient, finding: HealthFinding) -> ChangeSet:
+    from memtui.engine.health.envelopes import plan_without_envelopes
+
+    assert patient.engine is not None
+    return plan_without_envelopes(patient.engine, finding.seen.ids)
+
+
+def _some_envelope_clears(patient: Patient, finding: HealthFinding) -> None:
+    from memtui.engine.health.envelopes import must_clear
+
+    assert patient.engine is not None
+    must_clear(patient.engine, finding.seen.ids)
+
+
 def _sentence(words: str) -> str:
     return f"{words[:1].upper()}{words[1:]}."
 
@@ -293,6 +307,7 @@ _PLANS: Mapping[str, Callable[[Patient, HealthFinding], ChangeSet | tuple[TableS
     "D30": _leftovers,
     "D32": _drop_names,
     "D36": _go_back,
+    "D60": _without_envelopes,
 }
 
 _NEEDED: Mapping[str, Callable[[Patient, HealthFinding], object]] = {
@@ -301,6 +316,7 @@ _NEEDED: Mapping[str, Callable[[Patient, HealthFinding], object]] = {
     "D27": _hidden,
     "D30": _leftovers,
     "D36": _go_back,
+    "D60": _some_envelope_clears,
 }
 """What a remedy needs of the store before it can be planned; each raises MemtuiError where that is not there."""
 

@@ -1,4 +1,4 @@
-"""Memories that deserve a look: noise, secrets, orders to a model; with the rule, and what speaks against it."""
+"""Memories that deserve a look: noise, secrets, orders, envelopes; with the rule, and what speaks against it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.core.content_rules import false_positive, injection, noise_rule
+from memtui.engine.core.envelopes import find_envelopes, without_envelopes
 from memtui.engine.core.errors import UsageError
 from memtui.engine.core.order_rules import LANGUAGES, RULES
 from memtui.engine.core.progress import CancelToken, OnProgress, Progress
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from memtui.engine.engine import Engine
 
 
-KINDS = ("noise", "secret", "injection")
+KINDS = ("noise", "secret", "injection", "envelope")
 
 _SHOWN = 320
 
@@ -32,7 +33,7 @@ class Suspect:
     id: str
     kind: str
     rule: str
-    """The noise rule, the kind of secret, or how it gives orders."""
+    """The noise rule, the kind of secret, how it gives orders, or what is left without the envelope."""
     excerpt: str
     doubt: str = ""
     """Why it may be a mistake of the rule; empty when nothing speaks against it."""
@@ -128,10 +129,18 @@ def _injection(text: str) -> Iterator[_Reason]:
         yield _Reason("injection", found.rule, _excerpt(text), doubt)
 
 
+def _envelope(text: str) -> Iterator[_Reason]:
+    if find_envelopes(text):
+        yield _Reason(
+            "envelope", "with a text" if without_envelopes(text) else "nothing else", _excerpt(text)
+        )
+
+
 _LOOKS: dict[str, Callable[[str], Iterator[_Reason]]] = {
     "noise": _noise,
     "secret": _secrets,
     "injection": _injection,
+    "envelope": _envelope,
 }
 
 
@@ -147,4 +156,5 @@ def recognised() -> dict[str, Any]:
         "not_recognised": NOT_RECOGNISED,
         "orders": tuple(name for name, _ in RULES),
         "languages": LANGUAGES,
+        "envelopes": "Label (... untrusted ...): with the fence, JSON or text behind it, whatever the label",
     }

@@ -35,6 +35,7 @@ IS = {
 
 IS_BY_TEXT = {
     "duplicate": "the same text as another memory",
+    "envelope": "holds an envelope of the host",
     "injection": "looks like an instruction to the model",
     "noise": "the noise rules would drop it",
     "pinned": "protected by hand",
