@@ -37,7 +37,10 @@ _MARKED = re.compile(
 
 _UNTRUSTED = re.compile(r"\buntrusted\b", re.IGNORECASE)
 
-_WORD_OF_CONTENT = "(?:meta-?data|context|contents?|data|inputs?|messages?|texts?|payloads?|attachments?|history|body|envelope)"
+_WORD_OF_CONTENT = (
+    "(?:meta-?data|context|contents?|data|inputs?|messages?|texts?|payloads?|attachments?"
+    "|history|body|envelope)"
+)
 
 _HOSTS_WORDS = re.compile(
     rf"\buntrusted\s+(?:[\w-]+\s+){{0,2}}?{_WORD_OF_CONTENT}\b|\bfor (?:context|reference|information)\b"
