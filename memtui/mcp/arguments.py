@@ -7,6 +7,7 @@ number that they do not know. What was read otherwise than it was written is not
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin
@@ -16,8 +17,16 @@ from pydantic.fields import FieldInfo
 
 from memtui.engine import mask, one_line
 
-_NOTHING = ("", "null", "undefined")
-"""Texts that hosts send for what a model left out."""
+_NOTHING = ("", "null", "none", "undefined")
+"""Texts that hosts send for what a model left out, in JSON's, Python's and JavaScript's word."""
+
+_AS_WRITTEN = "text"
+"""The argument that becomes a memory: the space around it is its own."""
+
+_BETWEEN = re.compile(r"[,;\r\n]+")
+
+_MOST_WRITTEN = 3
+"""How often a list may have been turned into JSON text; some hosts do it once more than the model did."""
 
 _MOST_NAMES, _LONGEST_NAME = 10, 64
 
@@ -38,7 +47,7 @@ def read_arguments(
         field = fields[name]
         if not field.is_required() and _is_nothing(value):
             continue
-        read[name] = _read(field, value)
+        read[name] = _read(field, value, as_written=name == _AS_WRITTEN)
         if not field.is_required() and (bounded := _within(field, read[name])) is not read[name]:
             said = "left out" if bounded is None else bounded
             notes.append(f"{name}: {_shown(value)} is out of range, read as {said}")
@@ -55,16 +64,22 @@ def read_arguments(
 
 
 def _is_nothing(value: Any) -> bool:
-    return value is None or (isinstance(value, str) and value.strip().casefold() in _NOTHING)
+    if isinstance(value, str):
+        return value.strip().casefold() in _NOTHING
+    return value is None or value == [] or value == {}
 
 
-def _read(field: FieldInfo, value: Any) -> Any:
+def _read(field: FieldInfo, value: Any, *, as_written: bool) -> Any:
     """A value as the field's kind asks for it: a list from its JSON text, a text from a number, a word of a choice."""
     kinds = _kinds(field.annotation)
     if any(get_origin(kind) is list for kind in kinds):
         return _list_of(value)
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
     if str in kinds and isinstance(value, int | float) and not isinstance(value, bool):
         return str(value)
+    if isinstance(value, str) and not as_written:
+        value = value.strip()
     choices = [word for kind in kinds if get_origin(kind) is Literal for word in get_args(kind)]
     if choices and isinstance(value, str):
         return next((word for word in choices if word == value.strip().casefold()), value)
@@ -72,16 +87,26 @@ def _read(field: FieldInfo, value: Any) -> Any:
 
 
 def _list_of(value: Any) -> Any:
+    """A list as itself, from its JSON text (written once or twice), from Python's form, or from words between commas
+    or on lines; elements that say nothing are left out."""
+    if isinstance(value, list):
+        return [part for part in value if not _is_nothing(part)]
     if not isinstance(value, str):
         return value
     text = value.strip()
-    if text.startswith("["):
+    for _ in range(_MOST_WRITTEN):
         try:
             found = json.loads(text)
         except (ValueError, RecursionError):
-            return [text]
-        return found if isinstance(found, list) else [text]
-    return [part.strip() for part in text.split(",") if part.strip()]
+            break
+        if isinstance(found, list):
+            return _list_of(found)
+        if not isinstance(found, str):
+            break
+        text = found.strip()
+    if text.startswith("[") and text.endswith("]"):
+        text = text[1:-1]
+    return [word for part in _BETWEEN.split(text) if (word := part.strip().strip("'\"`"))]
 
 
 def _within(field: FieldInfo, value: Any) -> Any:

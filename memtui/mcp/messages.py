@@ -78,7 +78,7 @@ def read_message(data: bytes) -> dict[str, Any] | Fault:
         return Fault(INVALID_REQUEST, why, _id_of(message))
     if _HALF.search(text):
         message = unbroken(message)
-    return _fault_in(message) or message
+    return _fault_in(message) or _with_arguments(message)
 
 
 def too_large(head: bytes, tail: bytes) -> Fault:
@@ -107,6 +107,27 @@ def _fault_in(message: dict[str, Any]) -> Fault | None:
     if not isinstance(message.get("params"), dict | None):
         return Fault(INVALID_PARAMS, "params: it must be an object.", known, silent="id" not in message)
     return None
+
+
+def _with_arguments(message: dict[str, Any]) -> dict[str, Any] | Fault:
+    """A message with the arguments of a call as an object, though a host wrote them as JSON text, or none as a list."""
+    params = message.get("params")
+    if message.get("method") != "tools/call" or not isinstance(params, dict):
+        return message
+    given = params.get("arguments")
+    if isinstance(given, dict | None):
+        return message
+    if isinstance(given, str):
+        try:
+            given = json.loads(given or "{}", parse_constant=_refuse_constant)
+        except (ValueError, RecursionError):
+            given = ""
+    if given == [] or given is None:
+        given = {}
+    if not isinstance(given, dict) or _is_deeper(given, DEEPEST):
+        why = "arguments: it must be an object, such as {} for none."
+        return Fault(INVALID_PARAMS, why, _id_of(message), silent="id" not in message)
+    return {**message, "params": {**params, "arguments": unbroken(given)}}
 
 
 def _id_of(message: dict[str, Any]) -> str | int | None:

@@ -62,6 +62,21 @@ MALFORMED = {
         PARAMS,
         7,
     ),
+    "arguments that are a text of another kind": (
+        text(method="tools/call", params={"name": "memory_list", "arguments": "[1]"}),
+        PARAMS,
+        7,
+    ),
+    "arguments that are a list": (
+        text(method="tools/call", params={"name": "memory_list", "arguments": ["a"]}),
+        PARAMS,
+        7,
+    ),
+    "arguments nested in a text": (
+        text(method="tools/call", params={"name": "memory_list", "arguments": json.dumps({"a": nested(300)})}),
+        PARAMS,
+        7,
+    ),
     "a cursor of a wrong kind": (text(params={"cursor": 5}), PARAMS, 7),
     "depth 300": (text(params={"a": nested(300)}), REQUEST, 7),
     "depth 100,000": (b"[" * 100_000 + b"]" * 100_000, REQUEST, None),

@@ -17,7 +17,7 @@ from tests.conftest import copied
 from tests.mcp.stdio_host import stdio_host
 from tests.mcp.test_http import ACCEPT, House
 
-Wire = Callable[[str, Mapping[str, Any] | None], dict[str, Any]]
+Wire = Callable[[str, Any], dict[str, Any]]
 """Sends one call and returns its result."""
 
 STATEMENTS = (
@@ -37,8 +37,8 @@ SCHEMAS = {
 TOOLS = [(kind, name) for kind, tools in SCHEMAS.items() for name in tools]
 
 
-def message(tool: str, given: Mapping[str, Any] | None) -> dict[str, Any]:
-    params: dict[str, Any] = {"name": tool} if given is None else {"name": tool, "arguments": dict(given)}
+def message(tool: str, given: Any) -> dict[str, Any]:
+    params: dict[str, Any] = {"name": tool} if given is None else {"name": tool, "arguments": given}
     return {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params}
 
 
@@ -49,7 +49,7 @@ class Place:
         self.wires = wires
         self.ids = [self.done("memtui", "memory_store", {"text": text})["id"] for text in STATEMENTS]
 
-    def done(self, kind: str, tool: str, given: Mapping[str, Any] | None) -> dict[str, Any]:
+    def done(self, kind: str, tool: str, given: Any) -> dict[str, Any]:
         """The data of a call that succeeds."""
         result = self.wires[kind](tool, given)
         assert not result.get("isError"), (tool, given, result["content"])
@@ -121,7 +121,7 @@ def place(
         urls[kind] = house.url
 
     def wire(url: str) -> Wire:
-        def post(tool: str, given: Mapping[str, Any] | None) -> dict[str, Any]:
+        def post(tool: str, given: Any) -> dict[str, Any]:
             answer = httpx.post(url, json=message(tool, given), headers=headers, timeout=120)
             assert answer.status_code == 200, answer.text
             return dict(answer.json()["result"])
@@ -167,13 +167,13 @@ def test_keys_that_a_host_adds_are_ignored_and_named_in_the_data(kind: str, tool
     assert "call_1" not in json.dumps(data["notes"]), "the values are not repeated"
 
 
-RARELY = [pytest.param(nothing, marks=pytest.mark.slow) for nothing in (" ", "null", "undefined")]
+RARELY = [pytest.param(nothing, marks=pytest.mark.slow) for nothing in (" ", "null", "None", "undefined", [], {})]
 
 
 @pytest.mark.parametrize("nothing", [None, "", *RARELY])
 @pytest.mark.parametrize(("kind", "tool"), TOOLS)
 def test_what_is_optional_may_be_sent_as_nothing(
-    kind: str, tool: str, nothing: str | None, place: Place
+    kind: str, tool: str, nothing: Any, place: Place
 ) -> None:
     schema, needed = SCHEMAS[kind][tool], place.needed_by(kind, tool)
     empty = {name: nothing for name in schema["properties"] if name not in needed}
@@ -186,7 +186,15 @@ def as_hosts_write(kind: Mapping[str, Any], value: Any) -> list[Any]:
     """Other ways in which hosts write a value of this kind."""
     match kind.get("type"):
         case "array":
-            return [json.dumps(value), ", ".join(value), *([value[0]] if len(value) == 1 else [])]
+            return [
+                json.dumps(value),
+                json.dumps(json.dumps(value)),
+                str(value),
+                ", ".join(value),
+                "\n".join(value),
+                [*value, None, ""],
+                *([value[0], json.dumps(value[0])] if len(value) == 1 else []),
+            ]
         case "integer":
             return [str(value), float(value), f"{value}.0"]
         case "number":
@@ -194,7 +202,9 @@ def as_hosts_write(kind: Mapping[str, Any], value: Any) -> list[Any]:
         case "boolean":
             return [str(value).lower(), int(value), str(value)]
         case "string" if "enum" in kind:
-            return [value.title(), f" {value} "]
+            return [value.title(), f" {value} ", [value]]
+        case "string":
+            return [[value], f" {value}\n"]
     return []
 
 
@@ -241,6 +251,23 @@ def test_arguments_may_be_left_out_whole(kind: str, tool: str, place: Place) -> 
     result = place.wires[kind](tool, None)
     said = json.dumps(result["content"])
     assert not result.get("isError") or "emoryId" in said or "factKey" in said, said
+
+
+@pytest.mark.parametrize("kind", ["memtui", "openclaw"])
+def test_arguments_may_come_as_json_text_or_as_an_empty_list(kind: str, place: Place) -> None:
+    for written in (json.dumps({"limit": 1}), "", "{}", "null", []):
+        data = place.done(kind, "memory_list", written)
+        assert data["untrusted"] is True
+        assert "notes" not in data or "ignored" not in json.dumps(data["notes"])
+    data = place.done(kind, "memory_list", json.dumps({"limit": 1, "sessionKey": "a"}))
+    assert any("sessionKey" in note for note in data["notes"])
+
+
+def test_the_space_around_a_memory_is_its_own(place: Place) -> None:
+    text = "    indented: the first line of a listing"
+    id = place.new_id()
+    asked = place.done("memtui", "memory_update", {"id": f" {id} ", "text": text})
+    assert text in json.dumps(asked["after"])
 
 
 def test_a_preview_names_only_what_will_happen(place: Place) -> None:
