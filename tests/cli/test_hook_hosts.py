@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from memtui.engine.capture import read_event
 from tests.cli.test_hook import FACT, Host
 
 ANSWER = "Noted, on yellow card."
@@ -173,6 +174,66 @@ def test_transcripts_of_each_host_are_read(host: Host, write: Any) -> None:
     ended = codex("Stop", str(transcript), last_assistant_message=ANSWER, stop_hook_active=False)
     assert host.hook("agent_end", ended, "--rw") == {}
     assert texts(host) == [FACT]
+
+
+def written(folder: Path, data: bytes) -> Path:
+    path = folder / "transcript.jsonl"
+    path.write_bytes(data)
+    return path
+
+
+def pipe(folder: Path) -> Path:
+    os.mkfifo(folder / "pipe")
+    return folder / "pipe"
+
+
+UNREAD = {
+    "a folder": lambda folder: folder,
+    "a pipe that nobody writes": pipe,
+    "a device without an end": lambda folder: Path("/dev/zero"),
+    "no JSON": lambda folder: written(folder, b"I prefer every report in green\n{{{\n"),
+    "bytes": lambda folder: written(folder, bytes(range(256)) * 8),
+    "text of an old page": lambda folder: written(folder, b"User: I prefer caf\xe9 in green\n"),
+}
+"""Transcripts that cannot be read: that is said, and nothing in them is taken for a person's words."""
+
+NOT_YET = {
+    "no file": lambda folder: folder / "gone.jsonl",
+    "no folder": lambda folder: folder / "gone" / "gone.jsonl",
+    "below a file": lambda folder: written(folder, b"") / "gone.jsonl",
+    "empty": lambda folder: written(folder, b""),
+    "lines alone": lambda folder: written(folder, b"\n\n"),
+    "its first line half written": lambda folder: written(folder, b'{"type": "user", "mess'),
+    "a session without a message": lambda folder: written(folder, b'{"type": "session", "id": "x"}\n'),
+    "a document without a message": lambda folder: written(folder, b'{\n  "messages": []\n}\n'),
+    "no path at all": lambda folder: Path("a\0b"),
+}
+"""Transcripts of sessions that have just begun: a healthy thing."""
+
+
+@pytest.mark.parametrize("name", [*UNREAD, *NOT_YET])
+def test_a_transcript_that_cannot_be_read_is_told_from_one_that_is_not_there_yet(
+    name: str, tmp_path: Path
+) -> None:
+    place = {**UNREAD, **NOT_YET}[name](tmp_path)
+    event = read_event("agent_end", json.dumps(codex("Stop", str(place), last_assistant_message=ANSWER)))
+    assert list(event.messages) == []
+    assert bool(event.unread) == (name in UNREAD), event.unread
+
+
+@pytest.mark.slow
+def test_messages_that_are_null_are_none_given(host: Host) -> None:
+    gone = str(host.folder / "not-yet.jsonl")
+    host.hook("prompt_build", codex("UserPromptSubmit", gone, prompt=FACT, messages=None), "--rw")
+    host.hook("agent_end", codex("Stop", gone, last_assistant_message=ANSWER, messages=None), "--rw")
+    assert texts(host) == [FACT]
+
+
+@pytest.mark.slow
+def test_an_answer_without_its_prompt_hides_no_failure(host: Host) -> None:
+    garbage = written(host.folder, b"no JSON\n")
+    told = host.hook("agent_end", codex("Stop", str(garbage), last_assistant_message=ANSWER), "--rw")
+    assert "transcript.jsonl" in told["systemMessage"]
 
 
 @pytest.mark.slow

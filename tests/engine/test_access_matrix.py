@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from memtui.engine import UsageError, open_engine
+from memtui.engine import RefusedError, UsageError, open_engine
 from memtui.engine.access import ScopePolicy
 from memtui.engine.access.matrix import AgentRow, ScopeCount, build_matrix, difference, read_rules
 from memtui.engine.configuration import (
@@ -20,6 +20,7 @@ from memtui.engine.configuration import (
     plan_access,
     rule_place,
     undo_write,
+    without_lists,
     write_changes,
 )
 from memtui.engine.explain.prompt_block import is_injected
@@ -276,3 +277,33 @@ def test_editing_who_reads_what_shows_the_cells_that_change_with_what_they_hold(
     assert "/* by hand */" in again.texts[again.main]
     undo_write(again, record, state=tmp_path / "state", now_ms=2)
     assert open_config(environ, tmp_path).texts == config.texts
+
+
+@pytest.mark.parametrize(
+    ("slot", "told"),
+    [
+        ("memory-lancedb", "its own agentId"),
+        ("memory-core", "its own index"),
+        ("somebody-elses", "reads no lists of scopes"),
+        ("memory-lancedb-pro", ""),
+    ],
+)
+def test_a_list_is_planned_only_where_the_owner_of_the_slot_reads_it(
+    tmp_path: Path, slot: str, told: str
+) -> None:
+    """memory-lancedb-pro's lists beside another owner would be written, shown as done, and read by nobody."""
+    folder = tmp_path / ".openclaw"
+    folder.mkdir()
+    entries = {"memory-lancedb-pro": {"enabled": True, "config": {"scopes": {"agentAccess": {"ops": []}}}}}
+    given = {"plugins": {"slots": {"memory": slot}, "entries": {**entries, slot: entries.get(slot, {})}}}
+    (folder / "openclaw.json").write_text(json.dumps(given), encoding="utf-8")
+    config = open_config({"HOME": str(tmp_path)}, tmp_path)
+    why = without_lists(config)
+    assert told in why
+    if not told:
+        assert plan_access(config, "ops", ["global"])
+        return
+    assert why.startswith(slot)
+    for scopes in (["global"], None):
+        with pytest.raises(RefusedError, match=slot):
+            plan_access(config, "ops", scopes)

@@ -73,7 +73,9 @@ MALFORMED = {
         7,
     ),
     "arguments nested in a text": (
-        text(method="tools/call", params={"name": "memory_list", "arguments": json.dumps({"a": nested(300)})}),
+        text(
+            method="tools/call", params={"name": "memory_list", "arguments": json.dumps({"a": nested(300)})}
+        ),
         PARAMS,
         7,
     ),

@@ -167,14 +167,14 @@ def test_keys_that_a_host_adds_are_ignored_and_named_in_the_data(kind: str, tool
     assert "call_1" not in json.dumps(data["notes"]), "the values are not repeated"
 
 
-RARELY = [pytest.param(nothing, marks=pytest.mark.slow) for nothing in (" ", "null", "None", "undefined", [], {})]
+RARELY = [
+    pytest.param(nothing, marks=pytest.mark.slow) for nothing in (" ", "null", "None", "undefined", [], {})
+]
 
 
 @pytest.mark.parametrize("nothing", [None, "", *RARELY])
 @pytest.mark.parametrize(("kind", "tool"), TOOLS)
-def test_what_is_optional_may_be_sent_as_nothing(
-    kind: str, tool: str, nothing: Any, place: Place
-) -> None:
+def test_what_is_optional_may_be_sent_as_nothing(kind: str, tool: str, nothing: Any, place: Place) -> None:
     schema, needed = SCHEMAS[kind][tool], place.needed_by(kind, tool)
     empty = {name: nothing for name in schema["properties"] if name not in needed}
     data = place.done(kind, tool, {**empty, **needed})

@@ -284,6 +284,12 @@ def _session(text: str, reading: _Reading) -> Iterator[Conversation]:
     from memtui.engine.capture.host_transcripts import read_transcript
 
     values = list(_values(text, reading))
+    whole_lines = text.split("\n")[:-1]  # the last one may be half written
+    if not values and reading.warnings and any(line.strip() for line in whole_lines):
+        raise MemtuiError(
+            f"{reading.name} is no session: no line of it is JSON.",
+            fix="Check its content, or name its format (--format in the shell).",
+        )
     entries = [each for each in values if isinstance(each, Mapping)]
     header = next((each for each in entries if each.get("type") == "session"), {})
     told = read_transcript(entries)

@@ -6,6 +6,7 @@ import contextlib
 import json
 import math
 import os
+import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
@@ -134,9 +135,10 @@ def _messages(given: Any, path: str) -> tuple[Sequence[Mapping[str, Any]], str]:
 
     A transcript that is not there yet holds nothing: hosts tell of a session before they write its first line.
     """
-    if given is None and path and os.path.exists(place := os.path.expanduser(path)):
+    if given is None and path:
         try:
-            told = read_conversations(Path(place), "auto")
+            place = _transcript(path)
+            told = () if place is None else read_conversations(place, "session")
         except NoMessageError:
             return [], ""
         except MemtuiError as error:
@@ -149,15 +151,33 @@ def _messages(given: Any, path: str) -> tuple[Sequence[Mapping[str, Any]], str]:
     return given, ""
 
 
+def _transcript(path: str) -> Path | None:
+    """The file of a transcript; None where it is not there yet. MemtuiError for what is no file or out of reach.
+
+    A device or a pipe is never opened: it may have no end, or wait for one.
+    """
+    place = Path(os.path.expanduser(path))
+    try:
+        kind = place.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return None
+    except OSError as error:
+        why = (error.strerror or str(error)).lower()
+        raise MemtuiError(f"The transcript {place} cannot be read: {why}.") from error
+    if not stat.S_ISREG(kind):
+        raise MemtuiError(f"The transcript {place} is no file.")
+    return place
+
+
 def _with_own_words(event: Event, kept: str) -> Event:
     """The end of a turn with what was said: by the transcript where it has the turn, else by the event itself.
 
     `kept` is the session's prompt where only an event before told it.
     """
     prompt = event.prompt or kept
-    if event.name != "agent_end" or "messages" in event.given or not (prompt or event.answer):
+    if event.name != "agent_end" or event.given.get("messages") is not None or not prompt:
         return event
-    if event.messages and (not prompt or prompt.startswith("/") or _holds(event.messages, prompt)):
+    if event.messages and (prompt.startswith("/") or _holds(event.messages, prompt)):
         return event
     said = [("user", prompt), ("assistant", event.answer)]
     messages = [{"role": role, "content": text} for role, text in said if text]

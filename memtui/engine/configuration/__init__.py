@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         listed_scopes,
         plan_access,
         rule_place,
+        without_lists,
     )
     from memtui.engine.configuration.consequences import Consequence, consequences_of
     from memtui.engine.configuration.draft import (
@@ -83,6 +84,7 @@ __all__ = [
     "settings_under",
     "undo_write",
     "value_at",
+    "without_lists",
     "write_changes",
     "written_difference",
 ]
@@ -93,6 +95,7 @@ __getattr__ = lazy_names(
         "access_under": "memtui.engine.configuration.access_plan",
         "listed_scopes": "memtui.engine.configuration.access_plan",
         "plan_access": "memtui.engine.configuration.access_plan",
+        "without_lists": "memtui.engine.configuration.access_plan",
         "ListPlace": "memtui.engine.configuration.access_plan",
         "list_places": "memtui.engine.configuration.access_plan",
         "rule_place": "memtui.engine.configuration.access_plan",

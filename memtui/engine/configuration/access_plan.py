@@ -9,14 +9,32 @@ from typing import Any
 
 from memtui.engine.access.policy import BYPASS_AGENTS, TEAM_VARIABLE, Reason, ScopePolicy
 from memtui.engine.configuration.file import REMOVED, Configuration
+from memtui.engine.configuration.owner_rules import CORE, other_owner
 from memtui.engine.configuration.plans import SettingChange, block_under, change_to
-from memtui.engine.core.errors import UsageError
+from memtui.engine.core.errors import RefusedError, UsageError
 from memtui.engine.core.javascript import trim
 from memtui.engine.core.secrets import mask
 from memtui.engine.core.text import one_line
+from memtui.engine.discovery.types import BUILTIN, PRO
 
 _QUOTED = 160
 """Characters of a list of the configuration that are quoted."""
+
+
+_RULED: Mapping[str, str] = {
+    BUILTIN: "an agent reads and writes the rows with its own agentId",
+    CORE: "an agent reads its own workspace and its own index",
+}
+"""How the owners of the slot that have no lists keep agents apart."""
+
+
+def without_lists(config: Configuration) -> str:
+    """Why no list of what agents read can be written: another plugin has the memory slot. Empty where it can."""
+    owner = other_owner(config)
+    if not owner:
+        return ""
+    ruled = f": {_RULED[owner]}" if owner in _RULED else ""
+    return f"{one_line(owner)} has the memory slot and reads no lists of scopes{ruled}. Nothing was changed."
 
 
 def plan_access(config: Configuration, agent: str, scopes: Sequence[str] | None) -> tuple[SettingChange, ...]:
@@ -24,8 +42,10 @@ def plan_access(config: Configuration, agent: str, scopes: Sequence[str] | None)
 
     Where the configuration writes the agent's name with space around it, that entry is changed: the plugin trims
     it, too, and of several the last counts. Raises UsageError for an agent that cannot have a list and for a
-    scope of no text.
+    scope of no text, RefusedError where the owner of the memory slot reads no such lists.
     """
+    if why := without_lists(config):
+        raise RefusedError(why, fix=f"Lists are read while plugins.slots.memory names {PRO}.")
     name = trim(agent)
     if not name or name in BYPASS_AGENTS:
         raise UsageError(

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.engine.core.progress import CancelToken
 from memtui.engine.core.secrets import mask
@@ -20,6 +20,7 @@ from memtui.engine.witness.replay import read_turns, replay_turns
 
 if TYPE_CHECKING:
     from memtui.engine.engine import Engine
+    from memtui.engine.witness.turns import Turn
 
 
 DAYS = 14
@@ -65,13 +66,24 @@ class InjectionEconomy:
     """Injections that the store tells of on each of the last days, today last: at least these."""
     turns: int
     silent: int
-    """Turns in which nothing was injected, by evidence."""
+    """Turns that got no memory by any way, by evidence."""
     unknown: int
     """Turns of which it is not recorded."""
     dearest: tuple[DearMemory, ...]
     """The dearest memories without a trace of use, the dearest first."""
     most: tuple[OftenInjected, ...] = ()
     """The memories that were injected most often in these days, as the store tells, the most often first."""
+    active: int = 0
+    """Turns that got lines of active memory."""
+    intents: int = 0
+    """Turns that got standing intents."""
+    tools: int = 0
+    """Turns in which a tool showed memories to the agent."""
+
+    def other_ways(self) -> tuple[str, ...]:
+        """How many turns got memories otherwise than by an injected block, in words; empty where none did."""
+        told = ((self.active, "by active memory"), (self.intents, "by standing intents"), (self.tools, "by a tool"))
+        return tuple(f"{count:,} {words}" for count, words in told if count)
 
 
 def read_economy(
@@ -94,7 +106,7 @@ def read_economy(
     cost: dict[str, list[int]] = {}
     used: set[str] = set()
     texts: dict[str, str] = {}
-    turns = silent = unknown = 0
+    turns = silent = unknown = active = intents = tools = 0
     files = find_sessions(environ, cwd)
     askers = read_askers(files, environ, events, cancel)
     for file in files:
@@ -102,9 +114,14 @@ def read_economy(
         for turn in replay_turns(
             file, read, engine.store, askers.of(file), now_ms=now_ms, matcher=matcher, cancel=cancel
         ):
-            turns += 1
-            silent += turn.memories == []
-            unknown += turn.memories is None
+            if not turn.turn.machine:  # the host's own turns cost as much, and are no questions
+                seen = _ways(turn.turn)
+                turns += 1
+                silent += turn.memories == [] and not any(seen)
+                unknown += turn.memories is None and not any(seen)
+                active += seen.active
+                intents += seen.intents
+                tools += seen.tools
             for memory in turn.memories or ():
                 if memory.id is None:
                     continue
@@ -121,7 +138,22 @@ def read_economy(
     ranked = sorted(times, key=lambda each: (-times[each], each))[:MOST]
     there = engine.memories(ranked) if ranked else {}
     most = [OftenInjected(each, times[each], _preview(there[each].text)) for each in ranked if each in there]
-    return InjectionEconomy(tuple(days), turns, silent, unknown, tuple(dear[:DEAREST]), tuple(most))
+    return InjectionEconomy(
+        tuple(days), turns, silent, unknown, tuple(dear[:DEAREST]), tuple(most), active, intents, tools
+    )
+
+
+class _Seen(NamedTuple):
+    """By which ways beside an injected block a turn got memories."""
+
+    active: bool
+    intents: bool
+    tools: bool
+
+
+def _ways(turn: Turn) -> _Seen:
+    gave = any((call.gave or call.sources) and not call.failed for call in turn.tools)
+    return _Seen(bool(turn.active), bool(turn.intents), gave)
 
 
 def _preview(text: str) -> str:

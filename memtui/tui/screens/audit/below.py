@@ -32,8 +32,7 @@ def sessions(state: AuditState, width: int, look: Look) -> list[Row]:
     head = f"{full(sum(found.by_day))} in {counted(len(found.by_day), 'day')}, minimum"
     below = [_head("INJECTED PER DAY", head, width)]
     below += _days(found.by_day, width, look)[-(room - 4) :]
-    said = f"{full(found.turns)}, {full(found.silent)} without memory, {full(found.unknown)} not recorded"
-    below += [view.line(""), view.fact("turns", said, width)]
+    below += [view.line(""), view.fact("turns", view.turn_words(found), width)]
     return [*rows, view.line(""), *below]
 
 

@@ -11,7 +11,16 @@ from memtui.tui.paint.bars import spark
 from memtui.tui.paint.cells import crop, fit, flowing, right, tilde
 from memtui.tui.paint.numbers import full
 from memtui.tui.screens.audit.state import AuditState
-from memtui.tui.screens.audit.view import EVIDENCE, fact, line, moment, scope_words, shown_text, wrapped
+from memtui.tui.screens.audit.view import (
+    EVIDENCE,
+    fact,
+    line,
+    moment,
+    scope_words,
+    shown_text,
+    turn_words,
+    wrapped,
+)
 from memtui.tui.widgets.row_list import Row
 from memtui.tui.widgets.view_rows import Look
 
@@ -315,11 +324,7 @@ def costs(state: AuditState, width: int, look: Look) -> list[Row]:
     rows = [
         fact("injections", counted_days, width),
         fact("per day", f"{spark(found.by_day, look.glyphs)}  most {full(most)}, today last", width),
-        fact(
-            "turns",
-            f"{full(found.turns)}, {full(found.silent)} without memory, {full(found.unknown)} not recorded",
-            width,
-        ),
+        fact("turns", turn_words(found), width),
         line(""),
         line(" MOST EXPENSIVE UNUSED", "bold $heading"),
     ]

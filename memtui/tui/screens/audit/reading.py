@@ -33,6 +33,17 @@ def read_sessions(engine: Engine, cancel: CancelToken) -> tuple[tuple[SessionSum
     return tuple(found), count
 
 
+def read_why_no_lists(engine: Engine) -> str:
+    """Why no list of what agents read can be written; empty where it can, and where the plan will say what is wrong."""
+    from memtui.engine.configuration import without_lists
+    from memtui.tui.config_request import read_configuration
+
+    try:
+        return without_lists(read_configuration(engine))
+    except MemtuiError:
+        return ""
+
+
 MOST_TEXTS = 400
 """Memories of a session whose words are read beside its turns."""
 

@@ -556,7 +556,13 @@ class AuditScreen(BaseScreen):
             if answer is not None:
                 self.query_one(ConfigRequests).preview(plan_of(rights, agent, answer[0]))
 
-        self.app.push_screen(EditRights(rights, agent), taken)
+        def known(why_not: str) -> None:
+            if why_not:
+                self.flash(why_not, "note")
+            else:
+                self.app.push_screen(EditRights(rights, agent), taken)
+
+        self._start("lists", lambda engine, cancel: reading.read_why_no_lists(engine), known)
 
     def action_undo_config(self) -> None:
         """Take back the last change of the configuration that memtui wrote."""

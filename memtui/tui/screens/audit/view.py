@@ -21,7 +21,7 @@ from memtui.tui.widgets.state_panel import Choice, State
 from memtui.tui.widgets.view_rows import Look, views_line
 
 if TYPE_CHECKING:
-    from memtui.engine.witness import Injected, ReplayedTurn
+    from memtui.engine.witness import Injected, InjectionEconomy, ReplayedTurn
 
 
 EVIDENCE = {
@@ -350,6 +350,12 @@ def _beside(memory: Injected) -> tuple[str, ...]:
     if memory.last_seen is not None and memory.state == "deleted":
         found.append(f"last in v{memory.last_seen}")
     return tuple(found)
+
+
+def turn_words(found: InjectionEconomy) -> str:
+    """How many turns there are, and by which ways they got memories."""
+    counts = (f"{full(found.turns)}", f"{full(found.silent)} without memory", *found.other_ways())
+    return ", ".join((*counts, f"{full(found.unknown)} not recorded"))
 
 
 def fact(

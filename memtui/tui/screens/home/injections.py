@@ -46,11 +46,12 @@ def injection_rows(found: InjectionEconomy, width: int, height: int, glyphs: Gly
     )
     if found.turns:
         silent = f"{full(found.silent)} of {full(found.turns)} without memory"
-        unknown = f"{full(found.unknown)} not recorded" if found.unknown else ""
-        if wide:
-            told.append(("turns", ", ".join(part for part in (silent, unknown) if part), ""))
-        else:
-            told += [("turns", silent, ""), *([("", unknown, "")] if unknown else [])]
+        others = [*found.other_ways(), *([f"{full(found.unknown)} not recorded"] if found.unknown else [])]
+        parts = [silent]
+        for other in others:  # as many on a line as it holds
+            together = f"{parts[-1]}, {other}"
+            parts[-1:] = [together] if len(together) + _NAME_CELLS <= width else [parts[-1], other]
+        told += [("turns" if at == 0 else "", part, "") for at, part in enumerate(parts)]
     rows = [
         LinkRow(Content.assemble((f"{name:<{_NAME_CELLS}}", "$dim"), words, (bars, "$primary")))
         for name, words, bars in told
