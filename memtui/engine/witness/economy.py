@@ -82,7 +82,11 @@ class InjectionEconomy:
 
     def other_ways(self) -> tuple[str, ...]:
         """How many turns got memories otherwise than by an injected block, in words; empty where none did."""
-        told = ((self.active, "by active memory"), (self.intents, "by standing intents"), (self.tools, "by a tool"))
+        told = (
+            (self.active, "by active memory"),
+            (self.intents, "by standing intents"),
+            (self.tools, "by a tool"),
+        )
         return tuple(f"{count:,} {words}" for count, words in told if count)
 
 
