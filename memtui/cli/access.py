@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
     matrix = rights.matrix
     if rules and rights.access is None:
         raise MemtuiError(
-            f"No rule can be checked: {'; '.join(each.sentence for each in matrix.findings)}",
+            f"No rule can be checked: {'; '.join(finding.sentence for finding in matrix.findings)}",
             fix="Correct the configuration: memtui config check.",
         )
     broken = matrix.broken(rules, rights.access)

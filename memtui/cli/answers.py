@@ -39,9 +39,9 @@ def print_effect(effect: RecallEffect) -> None:
 def print_changed(changed: Iterable[AnswerChange]) -> None:
     """Each answer that would be another one: what leaves, comes or moves, and what is read there."""
     answers = list(changed)
-    for each in answers[:MOST_ANSWERS]:
-        print_text(f"  {'case ' if each.saved else ''}{short(each.query)}")
-        for row in each.rows:
+    for answer in answers[:MOST_ANSWERS]:
+        print_text(f"  {'case ' if answer.saved else ''}{short(answer.query)}")
+        for row in answer.rows:
             if not row.same:
                 print_text("\n".join(_lines(row)))
     if len(answers) > MOST_ANSWERS:

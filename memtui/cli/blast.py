@@ -65,10 +65,10 @@ def run(args: argparse.Namespace) -> int:
     )
     lines += [f"  {each[:8]}  {preview}" for each, preview in reach.captured.items()]
     lines.append(f"files     {len(reach.files)}, listed and never touched")
-    lines += [f"  {each.path}  {each.kind}" for each in reach.files]
+    lines += [f"  {file.path}  {file.kind}" for file in reach.files]
     if reach.versions:
         lines.append(f"versions  v{reach.versions[0]} to v{reach.versions[1]} hold its text")
-    lines += [f"! {each}" for each in reach.warnings]
+    lines += [f"! {warning}" for warning in reach.warnings]
     if reach.removable:
         lines += [
             "",
@@ -82,10 +82,10 @@ def _mends(reach: Reach, given: list[str]) -> dict[str, Mend]:
     from memtui.engine.witness import read_mend, rows_meant
 
     mends: dict[str, Mend] = {}
-    for each in given:
-        name, equals, words = each.partition("=")
+    for item in given:
+        name, equals, words = item.partition("=")
         if not equals:
-            raise UsageError(f"{each!r} does not name a change.", fix="Write ROW=CHOICE: same=archive.")
+            raise UsageError(f"{item!r} does not name a change.", fix="Write ROW=CHOICE: same=archive.")
         mend = read_mend(words)
         mends |= dict.fromkeys(rows_meant(reach, name.strip()), mend)
     return mends

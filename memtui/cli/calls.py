@@ -24,10 +24,10 @@ def run(args: argparse.Namespace) -> int:
     place = engine.state_place
     calls = CallJournal(place).read(100_000) if place is not None else []
     if args.client:
-        calls = [each for each in calls if each.client == args.client]
+        calls = [call for call in calls if call.client == args.client]
     calls = calls[: max(0, args.limit)]
     if args.json:
-        print_json({"calls": [asdict(each) for each in calls]})
+        print_json({"calls": [asdict(call) for call in calls]})
         return 0
     if not calls:
         print_text("no calls yet: memtui mcp --print-config claude prints what to paste")
@@ -35,15 +35,15 @@ def run(args: argparse.Namespace) -> int:
     print_table(
         [
             (
-                moment(each.time_ms),
-                each.client,
-                each.tool,
-                each.outcome,
-                f"{len(each.ids)}",
-                duration(each.ms),
-                " ".join(one[:8] for one in each.ids[:5]),
+                moment(call.time_ms),
+                call.client,
+                call.tool,
+                call.outcome,
+                f"{len(call.ids)}",
+                duration(call.ms),
+                " ".join(one[:8] for one in call.ids[:5]),
             )
-            for each in calls
+            for call in calls
         ],
         ("when", "client", "tool", "became", "memories", "took", "ids"),
     )

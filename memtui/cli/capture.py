@@ -111,7 +111,7 @@ def run(args: argparse.Namespace) -> int:
         engine.write_state.break_abandoned_lock()
     documents, waiting = [], 0
     with asking(
-        args, engine, args.recipe, texts=[each for talk in conversations for each in talk.messages]
+        args, engine, args.recipe, texts=[message for talk in conversations for message in talk.messages]
     ) as chat:
         for conversation in conversations:
             request = _request(args, conversation)
@@ -230,8 +230,8 @@ class asking:  # noqa: N801 - read as a verb: with asking(...)
         self._settings = _chat_settings(args)
         if self._settings is not None and getattr(args, "dry_run", False) and not args.send:
             chars = sum(
-                len(each.content if isinstance(each.content, str) else json.dumps(each.content))
-                for each in texts
+                len(text.content if isinstance(text.content, str) else json.dumps(text.content))
+                for text in texts
             )
             from memtui.engine.transfer import price_in_words
 
@@ -301,19 +301,22 @@ def _chat_settings(args: argparse.Namespace) -> ChatSettings | None:
 def _together(documents: list[dict[str, Any]]) -> dict[str, Any]:
     """Several conversations of one export as one document, and each by itself."""
     first = documents[0]
-    proofs = [each["proof"].get("proven") for each in documents]
+    proofs = [document["proof"].get("proven") for document in documents]
     return {
         "schema": first["schema"],
         "recipe": first["recipe"],
-        "texts": [text for each in documents for text in each["texts"]],
-        "candidates": [candidate for each in documents for candidate in each["candidates"]],
+        "texts": [text for document in documents for text in document["texts"]],
+        "candidates": [candidate for document in documents for candidate in document["candidates"]],
         "rows": {
-            kind: [row for each in documents for row in each["rows"][kind]] for kind in ("created", "changed")
+            kind: [row for document in documents for row in document["rows"][kind]]
+            for kind in ("created", "changed")
         },
-        "entry": next((each["entry"] for each in reversed(documents) if each["entry"] is not None), None),
-        "entries": [each["entry"] for each in documents if each["entry"] is not None],
-        "calls": [call for each in documents for call in each["calls"]],
-        "warnings": list(dict.fromkeys(note for each in documents for note in each["warnings"])),
+        "entry": next(
+            (document["entry"] for document in reversed(documents) if document["entry"] is not None), None
+        ),
+        "entries": [document["entry"] for document in documents if document["entry"] is not None],
+        "calls": [call for document in documents for call in document["calls"]],
+        "warnings": list(dict.fromkeys(note for document in documents for note in document["warnings"])),
         "proof": {
             "proven": all(proofs) if None not in proofs else None,
             "why": f"{sum(map(bool, proofs))} of {counted(len(proofs), 'conversation')} "

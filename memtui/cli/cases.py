@@ -94,7 +94,7 @@ def _list(args: argparse.Namespace, engine: Engine, book: CaseBook) -> int:
     cases, talks = book.cases(), _talks(engine).cases()
     if args.json:
         print_json(
-            {"cases": [case.as_json() for case in cases], "capture": [each.as_json() for each in talks]}
+            {"cases": [case.as_json() for case in cases], "capture": [talk.as_json() for talk in talks]}
         )
     elif cases or talks:
         print_table(
@@ -315,8 +315,8 @@ def _run(args: argparse.Namespace, engine: Engine, book: CaseBook) -> int:
     saved = _talks(engine).cases()
     other = read_config(args.b_config) if args.b_config else None
     trials = try_settings(saved, other) if other else ()
-    talks = [each.now for each in trials] or [run_case(each) for each in saved]
-    failed = [each for each in talks if not each.passed]
+    talks = [trial.now for trial in trials] or [run_case(each) for each in saved]
+    failed = [talk for talk in talks if not talk.passed]
     if talks and not cases:
         if args.bar:
             raise UsageError(
@@ -349,8 +349,8 @@ def _run(args: argparse.Namespace, engine: Engine, book: CaseBook) -> int:
 
 
 def _told(talks: Sequence[CaseResult], trials: Sequence[CaseTrial]) -> dict[str, Any]:
-    told: dict[str, Any] = {"capture": [each.as_json() for each in talks]}
-    return {**told, "capture_b": [each.then.as_json() for each in trials]} if trials else told
+    told: dict[str, Any] = {"capture": [talk.as_json() for talk in talks]}
+    return {**told, "capture_b": [trial.then.as_json() for trial in trials]} if trials else told
 
 
 def _print_talks(talks: Sequence[CaseResult], trials: Sequence[CaseTrial], args: argparse.Namespace) -> None:
@@ -360,13 +360,13 @@ def _print_talks(talks: Sequence[CaseResult], trials: Sequence[CaseTrial], args:
     from memtui.engine.capture import trial_words
 
     print_text("\nconversations and what they leave")
-    for each in talks:
-        print_text(f"  {'+' if each.passed else 'x'} {each.case.id}  {each.case.name}")
-        for name, texts in (("missing", each.missing), ("surplus", each.surplus)):
+    for talk in talks:
+        print_text(f"  {'+' if talk.passed else 'x'} {talk.case.id}  {talk.case.name}")
+        for name, texts in (("missing", talk.missing), ("surplus", talk.surplus)):
             for text in texts:
                 print_text(f"      {name}: {text}")
-        if each.error:
-            print_text(f"      ! {each.error}")
+        if talk.error:
+            print_text(f"      ! {talk.error}")
     if trials:
         print_text("\nunder the settings of B")
         for sentence in trial_words(trials):
@@ -430,8 +430,8 @@ def _bars(given: list[str]) -> Mapping[str, float]:
 def _print(report: CaseReport) -> None:
     reports = [report] + ([report.other] if report.other else [])
     print_table(
-        [(name, *(_number(each.mean[name]) for each in reports)) for name in report.mean],
-        ("measure", *(f"{each.setup.name} {each.setup.recipe}" for each in reports)),
+        [(name, *(_number(report.mean[name]) for report in reports)) for name in report.mean],
+        ("measure", *(f"{report.setup.name} {report.setup.recipe}" for report in reports)),
         right_aligned=range(1, len(reports) + 1),
     )
     if report.paired is not None:

@@ -109,8 +109,8 @@ def _list(register: ClientRegister, args: argparse.Namespace) -> int:
         print_json(
             {
                 "clients": [
-                    {key: value for key, value in asdict(each).items() if key not in hidden}
-                    for each in clients
+                    {key: value for key, value in asdict(client).items() if key not in hidden}
+                    for client in clients
                 ]
             }
         )
@@ -121,15 +121,15 @@ def _list(register: ClientRegister, args: argparse.Namespace) -> int:
     print_table(
         [
             (
-                each.name,
-                "paused" if each.paused else "active",
-                *_rights(each),
-                ", ".join(each.allow) or "–",
-                f"{each.rate}/min" if each.rate else "–",
-                moment(each.added_ms) if each.added_ms else "–",
-                "demo" if is_demo(args.store) else each.store or "every store",
+                client.name,
+                "paused" if client.paused else "active",
+                *_rights(client),
+                ", ".join(client.allow) or "–",
+                f"{client.rate}/min" if client.rate else "–",
+                moment(client.added_ms) if client.added_ms else "–",
+                "demo" if is_demo(args.store) else client.store or "every store",
             )
-            for each in clients
+            for client in clients
         ],
         ("client", "is", "reads", "writes", "allowed", "rate", "since", "store"),
     )

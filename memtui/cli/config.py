@@ -111,15 +111,15 @@ def _check(args: argparse.Namespace, config: Configuration) -> int:
     results: Sequence[KeyResult] = ()
     if args.keys:
         results = _asked(args, checks_for(settings_under(config, ()), config.loaded.environ))
-    bad = any(each.severity == "error" for each in problems) or any(not each.ok for each in results)
+    bad = any(problem.severity == "error" for problem in problems) or any(not result.ok for result in results)
     if args.json:
         print_json(
             {
                 "schema": "memtui.config.v1",
                 "file": str(config.main),
-                "includes": [str(each) for each in config.texts if each != config.main],
-                "problems": [each.as_json() for each in problems],
-                "keys": [each.as_json() for each in results],
+                "includes": [str(text) for text in config.texts if text != config.main],
+                "problems": [problem.as_json() for problem in problems],
+                "keys": [result.as_json() for result in results],
             }
         )
         return 1 if bad else 0
@@ -154,13 +154,13 @@ def _plan(args: argparse.Namespace, config: Configuration) -> int:
                 "plan": draft.name,
                 "title": draft.title,
                 "file": str(config.main),
-                "changes": [each.as_json() for each in changes],
-                "consequences": [each.as_json() for each in draft.consequences],
-                "problems": [each.as_json() for each in problems],
+                "changes": [change.as_json() for change in changes],
+                "consequences": [consequence.as_json() for consequence in draft.consequences],
+                "problems": [problem.as_json() for problem in problems],
                 "keys_missing": list(draft.missing),
-                "hosts": [each.host for each in draft.checks],
+                "hosts": [check.host for check in draft.checks],
                 "flight": None if flight is None else flight.as_json(),
-                "capture": [{"now": each.now.as_json(), "then": each.then.as_json()} for each in trials],
+                "capture": [{"now": trial.now.as_json(), "then": trial.then.as_json()} for trial in trials],
                 "written": False,
             }
         )
@@ -175,8 +175,8 @@ def _plan(args: argparse.Namespace, config: Configuration) -> int:
         )
     if not changes:
         print_text("  nothing to change")
-    for each in draft.consequences:
-        print_text(f"{'!' if each.grave else ' '} {each.sentence}")
+    for consequence in draft.consequences:
+        print_text(f"{'!' if consequence.grave else ' '} {consequence.sentence}")
     for name in draft.missing:
         warning(f"{name} is not set here; the gateway may have it.")
     for problem in problems:
@@ -190,7 +190,7 @@ def _plan(args: argparse.Namespace, config: Configuration) -> int:
         )
         for note in flight.notes:
             print_text(f"  {note}")
-        changed = [each.change for each in flight.questions if each.change is not None]
+        changed = [question.change for question in flight.questions if question.change is not None]
         print_text(f"{len(changed)} of {counted(len(flight.questions), 'question')} answered differently")
         print_changed(changed)
         if flight.smaller is not None:
@@ -243,7 +243,7 @@ def _captured(draft: ConfigDraft, engine: Engine | None) -> Sequence[CaseTrial]:
 def _asked(args: argparse.Namespace, checks: Sequence[KeyCheck]) -> tuple[KeyResult, ...]:
     from memtui.engine.configuration import WORD, run_checks
 
-    hosts = ", ".join(dict.fromkeys(each.host for each in checks))
+    hosts = ", ".join(dict.fromkeys(check.host for check in checks))
     if not args.yes:
         raise RefusedError(
             f'{hosts} would be asked, with the word "{WORD}" alone.',
@@ -253,14 +253,14 @@ def _asked(args: argparse.Namespace, checks: Sequence[KeyCheck]) -> tuple[KeyRes
 
 
 def _print_keys(results: Sequence[KeyResult]) -> None:
-    for each in results:
-        mark = "ok " if each.ok else "bad"
-        ms = "" if each.ms is None else f", {duration(each.ms)}"
-        print_text(f"  {mark} {each.purpose}  {each.host}  {each.sentence}{ms}")
-        if each.remedy:
-            print_text(f"      {each.remedy}")
-        if each.ok and each.key_name:
-            print_text(f"      {each.key_name} is set here; the gateway may lack it")
+    for result in results:
+        mark = "ok " if result.ok else "bad"
+        ms = "" if result.ms is None else f", {duration(result.ms)}"
+        print_text(f"  {mark} {result.purpose}  {result.host}  {result.sentence}{ms}")
+        if result.remedy:
+            print_text(f"      {result.remedy}")
+        if result.ok and result.key_name:
+            print_text(f"      {result.key_name} is set here; the gateway may lack it")
 
 
 def _diff(args: argparse.Namespace, config: Configuration) -> int:
@@ -268,11 +268,13 @@ def _diff(args: argparse.Namespace, config: Configuration) -> int:
 
     if args.plan:
         draft = _draft(args, config)
-        files = [str(each) for each in config.with_settings([(one.path, one.after) for one in draft.changes])]
+        files = [
+            str(setting) for setting in config.with_settings([(one.path, one.after) for one in draft.changes])
+        ]
         lines = draft.difference
     else:
         record = last_record(state_dir(agents_environ(args.store)), config.main)
-        files = [each.path for each in record.files]
+        files = [file.path for file in record.files]
         lines = written_difference(record.files)
     if args.json:
         print_json({"schema": "memtui.config.diff.v1", "files": files, "diff": list(lines)})
@@ -304,15 +306,15 @@ def _apply(args: argparse.Namespace, config: Configuration) -> int:
     results: Sequence[KeyResult] = ()
     if not args.no_key_checks:
         results = _asked(args, draft.checks)
-        if any(not each.ok for each in results):
-            failed = next(each for each in results if not each.ok)
+        if any(not result.ok for result in results):
+            failed = next(result for result in results if not result.ok)
             if args.json:
                 print_json(
                     {
                         "schema": "memtui.config.apply.v1",
                         "plan": draft.name,
                         "written": False,
-                        "keys": [each.as_json() for each in results],
+                        "keys": [result.as_json() for result in results],
                     }
                 )
             raise MemtuiError(
@@ -329,17 +331,17 @@ def _apply(args: argparse.Namespace, config: Configuration) -> int:
                 "plan": draft.name,
                 "written": True,
                 "file": str(config.main),
-                "files": [each.as_json() for each in record.files],
-                "changes": [each.as_json() for each in changes],
-                "keys": [each.as_json() for each in results],
-                "problems": [each.as_json() for each in problems],
+                "files": [file.as_json() for file in record.files],
+                "changes": [change.as_json() for change in changes],
+                "keys": [result.as_json() for result in results],
+                "problems": [problem.as_json() for problem in problems],
                 "next": "openclaw gateway restart",
             }
         )
         return 0
     _print_keys(results)
-    for each in record.files:
-        print_text(f"written: {each.path}\nbackup:  {each.backup}")
+    for file in record.files:
+        print_text(f"written: {file.path}\nbackup:  {file.backup}")
     for problem in problems:
         warning(f"{problem.sentence}. {problem.remedy}")
     print_text("you restart the gateway: openclaw gateway restart; then ask something: memtui recall QUERY")
@@ -363,11 +365,11 @@ def _undo(args: argparse.Namespace, config: Configuration) -> int:
             {
                 "schema": "memtui.config.undo.v1",
                 "plan": record.plan,
-                "files": [each.as_json() for each in files],
+                "files": [file.as_json() for file in files],
             }
         )
         return 0
-    for each in files:
-        print_text(f"undone: {each.path}")
+    for file in files:
+        print_text(f"undone: {file.path}")
     print_text("you restart the gateway: openclaw gateway restart")
     return 0

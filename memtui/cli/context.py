@@ -111,12 +111,12 @@ def _fetch(args: argparse.Namespace) -> int:
             fetch(files, folder, on_progress=on_progress)
     if args.json:
         print_json(
-            {"folder": str(folder), "fetched": bool(args.yes), "files": [asdict(each) for each in files]}
+            {"folder": str(folder), "fetched": bool(args.yes), "files": [asdict(file) for file in files]}
         )
         return 0
-    for each in files:
-        size = "size not known" if each.bytes is None else f"{each.bytes / 1e6:.1f} MB"
-        print_text(f"{each.name}  {size}  from {each.host}")
+    for file in files:
+        size = "size not known" if file.bytes is None else f"{file.bytes / 1e6:.1f} MB"
+        print_text(f"{file.name}  {size}  from {file.host}")
     if args.yes:
         print_text(f"in {folder}; next: memtui context build --model {quoted(folder)}")
     else:

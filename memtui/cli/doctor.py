@@ -193,9 +193,9 @@ def _plans(patient: Patient, found: Examination, kinds: list[str]) -> list[Remed
     every_safe = any(kind.lower() == "safe" for kind in kinds)
     wanted = {check_named(kind).kind for kind in kinds if kind.lower() != "safe"}
     chosen = [
-        each
-        for each in found.findings
-        if each.kind in wanted or (every_safe and each.check.how == "safe" and each.check.safe)
+        finding
+        for finding in found.findings
+        if finding.kind in wanted or (every_safe and finding.check.how == "safe" and finding.check.safe)
     ]
     return [plan_remedy(patient, each) for each in chosen]
 
@@ -337,22 +337,22 @@ def _print(found: Examination) -> None:
         print_text(f"host: {found.host['name']} {found.host['version']}{known}")
     for words, findings in grouped(found.findings):
         print_text(words)
-        for each in findings:
-            print_text(f"  {each.severity} {each.kind:<4}{each.seen.sentence}")
-            print_text(f"      impact  {each.check.effect}")
-            print_text(f"      fix     {each.remedy} ({each.check.how})")
-            if each.check.price:
-                print_text(f"      cost    {each.check.price}")
-            if each.check.back:
-                print_text(f"      undo    {each.check.back}")
-            if each.seen.sure is not None:
-                print_text(f"      certain {each.seen.sure:.2f}")
-            for word, named in (("rows", each.seen.ids), ("files", each.seen.files)):
+        for finding in findings:
+            print_text(f"  {finding.severity} {finding.kind:<4}{finding.seen.sentence}")
+            print_text(f"      impact  {finding.check.effect}")
+            print_text(f"      fix     {finding.remedy} ({finding.check.how})")
+            if finding.check.price:
+                print_text(f"      cost    {finding.check.price}")
+            if finding.check.back:
+                print_text(f"      undo    {finding.check.back}")
+            if finding.seen.sure is not None:
+                print_text(f"      certain {finding.seen.sure:.2f}")
+            for word, named in (("rows", finding.seen.ids), ("files", finding.seen.files)):
                 more = len(named) - NAMED
                 listed = [*named[:NAMED], *([f"and {more:,} more (--json has all)"] if more > 0 else [])]
                 if listed:
                     print_text(f"      {word:<8}{', '.join(listed)}")
-            for line in each.seen.evidence:
+            for line in finding.seen.evidence:
                 print_text(f"      found   {line}")
     reasons: dict[str, list[str]] = {}
     for unlooked in found.unlooked:

@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
 def _tell(engine: Engine, near: Near, args: argparse.Namespace) -> int:
     """Print the clusters."""
     clusters = near.clusters(args.similarity)
-    texts = engine.memories([each for cluster in clusters for each in cluster.ids])
+    texts = engine.memories([memory_id for cluster in clusters for memory_id in cluster.ids])
     if args.json:
         print_json(
             {
@@ -84,9 +84,9 @@ def _tell(engine: Engine, near: Near, args: argparse.Namespace) -> int:
                         "scope": cluster.scope,
                         "exact": cluster.exact,
                         "rows": [
-                            {"id": each, "similarity": similarity, "text": texts[each].raw_text}
-                            for each, similarity in zip(cluster.ids, cluster.similarities, strict=True)
-                            if each in texts
+                            {"id": memory_id, "similarity": similarity, "text": texts[memory_id].raw_text}
+                            for memory_id, similarity in zip(cluster.ids, cluster.similarities, strict=True)
+                            if memory_id in texts
                         ],
                     }
                     for cluster in clusters
@@ -98,8 +98,10 @@ def _tell(engine: Engine, near: Near, args: argparse.Namespace) -> int:
         print_text(
             f"{len(cluster.ids)} in {cluster.scope or '(no scope)'}, similarity {cluster.lowest:.3f} or more"
         )
-        for each, similarity in zip(cluster.ids, cluster.similarities, strict=True):
-            print_text(f"  {similarity:.3f}  {each}  {texts[each].title[:90] if each in texts else ''}")
+        for memory_id, similarity in zip(cluster.ids, cluster.similarities, strict=True):
+            print_text(
+                f"  {similarity:.3f}  {memory_id}  {texts[memory_id].title[:90] if memory_id in texts else ''}"
+            )
     extra = sum(len(cluster.ids) - 1 for cluster in clusters)
     merged = counted(extra, "memory", "memories")
     print_text(f"{counted(len(clusters), 'cluster')}, {merged} to merge away, of {near.compared:,} compared")

@@ -67,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
             path=Path(folder) / "export" if to_output else args.path,
             format=name,
             filter=args.where,
-            ids=tuple(engine.get(each).id for each in args.ids),
+            ids=tuple(engine.get(memory_id).id for memory_id in args.ids),
             vectors=args.vectors,
             mask=not (args.keep_secrets or args.show_secrets),
             redact=args.without_texts,

@@ -67,14 +67,14 @@ def _ids(engine: Engine, args: argparse.Namespace) -> list[str]:
     if args.where is not None or not (args.shrink_history or args.past):
         return chosen_ids(engine, args)
     found = []
-    for each in args.ids:
+    for memory_id in args.ids:
         try:
-            found += chosen_ids(engine, argparse.Namespace(ids=[each], where=None))
+            found += chosen_ids(engine, argparse.Namespace(ids=[memory_id], where=None))
         except UsageError:
             if args.past:
-                if each not in changes.plan_past(engine, [each]).ids:
+                if memory_id not in changes.plan_past(engine, [memory_id]).ids:
                     raise
-            elif not engine.write_state.journal.of_memory(each):
+            elif not engine.write_state.journal.of_memory(memory_id):
                 raise
-            found.append(each)
+            found.append(memory_id)
     return found or chosen_ids(engine, args)

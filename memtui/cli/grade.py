@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
             _print(made)
         return 0
     if not args.yes:
-        count = sum(each.written for each in made.rows)
+        count = sum(row.written for row in made.rows)
         raise RefusedError(
             f"Grades would be written to {counted(count, 'memory', 'memories')}.",
             fix="Look with --dry-run, then say --yes; nothing was changed.",
@@ -49,19 +49,19 @@ def run(args: argparse.Namespace) -> int:
 def _rows(made: Grading) -> list[dict[str, object]]:
     return [
         {
-            "id": each.id,
-            "before": each.before,
-            "after": each.grade.score,
-            "label": each.grade.label,
-            "rationale": each.grade.rationale,
-            "written": each.written,
+            "id": row.id,
+            "before": row.before,
+            "after": row.grade.score,
+            "label": row.grade.label,
+            "rationale": row.grade.rationale,
+            "written": row.written,
         }
-        for each in made.rows
+        for row in made.rows
     ]
 
 
 def _print(made: Grading) -> None:
-    written = [each for each in made.rows if each.written]
+    written = [row for row in made.rows if row.written]
     for each in written[:SHOWN]:
         before = "-" if each.before is None else f"{each.before:.2f}"
         print_text(

@@ -111,7 +111,7 @@ def _plan(request: ImportRequest, args: argparse.Namespace) -> int:
             workers=args.workers,
             on_progress=on_progress,
         )
-    then = f"import {shlex.join(str(each) for each in args.sources)}"
+    then = f"import {shlex.join(str(source) for source in args.sources)}"
     return planned(
         args,
         made,

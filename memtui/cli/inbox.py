@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
                 {
                     "schema": "memtui.inbox.v1",
                     "counts": shown(items),
-                    "items": [each.as_json() for each in items],
+                    "items": [item.as_json() for item in items],
                     "done": inbox.done(),
                 }
             )
@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
             print_text("Nothing needs review.")
         else:
             print_table(
-                [(each.id, each.verdict, each.text, each.why) for each in items],
+                [(item.id, item.verdict, item.text, item.why) for item in items],
                 ("id", "verdict", "text", "why"),
             )
         return 0

@@ -30,7 +30,7 @@ def run(args: argparse.Namespace) -> int:
         print_json(
             {
                 "schema": "memtui.injections.v1",
-                "events": [each.as_json() for each in events],
+                "events": [event.as_json() for event in events],
                 "lost": history.lost,
                 "recorded": history.known,
                 "version": history.version,
@@ -43,12 +43,12 @@ def run(args: argparse.Namespace) -> int:
     print_table(
         [
             (
-                moment(each.time_ms),
-                f"{'' if each.complete else 'minimum '}{len(each.ids)}",
-                f"v{each.version}",
-                " ".join(one[:8] for one in each.ids),
+                moment(event.time_ms),
+                f"{'' if event.complete else 'minimum '}{len(event.ids)}",
+                f"v{event.version}",
+                " ".join(one[:8] for one in event.ids),
             )
-            for each in events
+            for event in events
         ],
         ("injected", "memories", "version", "ids"),
     )

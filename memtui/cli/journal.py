@@ -58,8 +58,8 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         left = {each.entry.entry: each.found.value for each in interrupted}
         rows_json = [
-            {**each.as_json(), **({"found": left[each.entry]} if each.entry in left else {})}
-            for each in entries
+            {**entry.as_json(), **({"found": left[entry.entry]} if entry.entry in left else {})}
+            for entry in entries
         ]
         print_json({"entries": rows_json})
         return 0
@@ -78,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _leave(args: argparse.Namespace) -> int:
     engine = open_for(args)
-    found = {each.entry.entry: each for each in changes.find_interrupted(engine)}
+    found = {entry.entry.entry: entry for entry in changes.find_interrupted(engine)}
     if not args.dry_run:
         changes.leave_entry(engine, args.leave)
     state = found[args.leave].found.value if args.leave in found else "not known"

@@ -147,10 +147,10 @@ def _print(engine: Engine, settings: LifecycleSettings, board: Board, losses: tu
     print_text(f"\nwithin {board.ask.horizon_days:g} days, if nobody uses them: {counts}")
     if board.counts.get("sinks") or board.counts.get("rises"):
         print_text(f"  {_MOVED_BY[board.mover]}")
-    for each in board.crossings:
-        to = f" to {each.to} if swept" if each.to != each.tier else ""
+    for crossing in board.crossings:
+        to = f" to {crossing.to} if swept" if crossing.to != crossing.tier else ""
         print_text(
-            f"  {day(each.at_ms)}  {each.kind}{to}  {each.id[:8]}  {board.titles.get(each.id, '')[:60]}"
+            f"  {day(crossing.at_ms)}  {crossing.kind}{to}  {crossing.id[:8]}  {board.titles.get(crossing.id, '')[:60]}"
         )
     for loss in losses:
         print_text(f"! {day(loss.at_ms)}  {loss.query!r} loses {loss.memory[:8]}  {loss.title[:60]}")

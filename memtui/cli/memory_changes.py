@@ -88,7 +88,7 @@ def chosen_ids(engine: Engine, args: argparse.Namespace) -> list[str]:
         )
     engine.load_catalog()
     if args.where is None:
-        return [engine.get(each).id for each in args.ids]
+        return [engine.get(memory_id).id for memory_id in args.ids]
     if not args.where.strip():
         raise UsageError(
             "An empty filter would choose every memory.", fix="To mean that, write --where 'id:*'."
@@ -126,7 +126,9 @@ def carry_out(
         conflicts = refused.conflicts if isinstance(refused, ConflictError) else planned.conflicts
         if args.json:
             print_json(
-                without_secrets({**planned.as_json(), "conflicts": [each.as_json() for each in conflicts]})
+                without_secrets(
+                    {**planned.as_json(), "conflicts": [conflict.as_json() for conflict in conflicts]}
+                )
             )
         error(refused, _conflict_lines(conflicts))
         return refused.exit_code
@@ -162,7 +164,7 @@ def _print(
         verb = "goes" if copy["goes"] else "stays"
         print_text(f"copy in {copy['path']} line {copy['line']} ({copy['kind']}): {verb}")
     entry = document["entry"]
-    said = counted(count + sum(each.rows - 1 for each in done.changes), "memory", "memories")
+    said = counted(count + sum(change.rows - 1 for change in done.changes), "memory", "memories")
     if asides and not done.changes:
         said = "what is named here"
     if args.dry_run:
@@ -201,8 +203,8 @@ def _conflict_lines(conflicts: Iterable[Conflict]) -> list[str]:
     for conflict in conflicts:
         lines.append(f"{conflict.id}: {conflict.sentence}")
         lines += [
-            f"    {each.field}: was {_value(each.before)}, to be {_value(each.mine)}, is {_value(each.theirs)}"
-            for each in conflict.fields
+            f"    {field.field}: was {_value(field.before)}, to be {_value(field.mine)}, is {_value(field.theirs)}"
+            for field in conflict.fields
         ]
     return lines
 

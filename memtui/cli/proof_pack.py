@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
         print_json(
             {
                 "file": str(file),
-                "memories": [each["id"] for each in document["memories"]],
+                "memories": [memory["id"] for memory in document["memories"]],
                 "parts": [{"name": name, "sha256": digest} for name, digest in sums],
             }
         )

@@ -132,9 +132,9 @@ def read_vector(path: str | None) -> list[float] | None:
         ) from None
     except (ValueError, EOFError, RecursionError):
         _not_flat(path)
-    if not isinstance(value, list) or not all(type(each) in (int, float) for each in value):
+    if not isinstance(value, list) or not all(type(item) in (int, float) for item in value):
         _not_flat(path)
-    return [float(each) for each in value]
+    return [float(item) for item in value]
 
 
 def _not_flat(path: str) -> NoReturn:

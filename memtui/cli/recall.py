@@ -111,7 +111,7 @@ def _documents(asked: Consulted) -> str:
 
 def _disagreements(trace: Trace) -> list[dict[str, Any]]:
     """Which memories of the answer a newer one contradicts."""
-    return [each.as_json() for each in explain.find_disagreements(trace)]
+    return [disagreement.as_json() for disagreement in explain.find_disagreements(trace)]
 
 
 def _prompt(block: PromptBlock) -> dict[str, Any]:
@@ -197,12 +197,13 @@ def render(engine: Engine, trace: Trace, *, whole: bool) -> str:
     out = {}
     if reaches_prompt(trace):
         out = {part.id: part for part in explain.injected(trace).parts if part.left_out}
-    for each in explain.find_disagreements(trace):
-        old, new = (days_old(trace.now_ms - ms) for ms in (each.recalled_ms, each.newer_ms))
-        place = f"number {each.newer_rank}" if each.newer_rank else "not recalled"
+    for disagreement in explain.find_disagreements(trace):
+        old, new = (days_old(trace.now_ms - ms) for ms in (disagreement.recalled_ms, disagreement.newer_ms))
+        place = f"number {disagreement.newer_rank}" if disagreement.newer_rank else "not recalled"
         lines.append(
-            f"! two memories disagree: number {each.rank} says {each.kind} {each.value}, {old}; "
-            f"{each.newer} says {each.newer_value}, {new}, {place}"
+            f"! two memories disagree: number {disagreement.rank} says "
+            f"{disagreement.kind} {disagreement.value}, {old}; "
+            f"{disagreement.newer} says {disagreement.newer_value}, {new}, {place}"
         )
     told = trace.confidence
     if told is not None:
@@ -319,7 +320,7 @@ def replay(engine: Engine, path: str, *, as_json: bool) -> int:
                 "same": found.same,
                 "checked": found.checked,
                 "note": found.note,
-                "differences": [each.as_json() for each in found.differences],
+                "differences": [difference.as_json() for difference in found.differences],
                 "receipt": {
                     "saved_ms": receipt.saved_ms,
                     "store": dict(receipt.store),

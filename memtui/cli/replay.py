@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
         print_json(replayed.as_json())
         return 0
     lines = [f"{replayed.file.id}  {replayed.file.agent}"]
-    lines += [f"! {each}" for each in replayed.warnings]
+    lines += [f"! {warning}" for warning in replayed.warnings]
     for turn in replayed.turns:
         lines += ["", *_turn(turn)]
     print_text("\n".join(lines))
@@ -70,11 +70,11 @@ def _turn(turn: ReplayedTurn) -> list[str]:
     ]
     if turn.turn.why:
         lines.append(f"   {turn.turn.why}")
-    lines += [f"   ! {each}" for each in turn.turn.warnings]
+    lines += [f"   ! {warning}" for warning in turn.turn.warnings]
     for other in (*turn.turn.active, *turn.turn.intents):
         lines.append(f"     {mask(other.text)[0]}  ({other.source})")
     for tool in turn.turn.tools:
-        named = ", ".join((*(each[:8] for each in tool.ids), *tool.sources)) or "no memory"
+        named = ", ".join((*(memory_id[:8] for memory_id in tool.ids), *tool.sources)) or "no memory"
         lines.append(f"   {tool.name} {mask(tool.query)[0]}: {'refused' if tool.failed else named}")
     for memory in turn.memories or ():
         lines.append(f"     {mask(memory.line or memory.text)[0]}")
@@ -85,7 +85,7 @@ def _turn(turn: ReplayedTurn) -> list[str]:
 def _fate(memory: Injected) -> str:
     words = [memory.id[:8] if memory.id else "no id", memory.state]
     if memory.candidates:
-        words.append("one of " + ", ".join(each[:8] for each in memory.candidates))
+        words.append("one of " + ", ".join(candidate[:8] for candidate in memory.candidates))
     if memory.superseded_by:
         words.append(f"by {memory.superseded_by[:8]}")
     if memory.cut_to is not None:

@@ -24,9 +24,11 @@ def run(args: argparse.Namespace) -> int:
         return _list(args)
     engine = open_to_change(args)
     engine.load_catalog()
-    deleted = [each.id for each in changes.deleted_memories(engine)]
+    deleted = [memory.id for memory in changes.deleted_memories(engine)]
     return carry_out(
-        engine, changes.plan_restore(engine, [_id(engine, each, deleted) for each in args.ids]), args
+        engine,
+        changes.plan_restore(engine, [_id(engine, memory_id, deleted) for memory_id in args.ids]),
+        args,
     )
 
 

@@ -46,7 +46,9 @@ def nearest_commands(word: str, commands: Mapping[str, str]) -> list[str]:
     if low in _OTHERWISE_CALLED:
         return list(_OTHERWISE_CALLED[low])
     near = get_close_matches(low, commands, _MOST, 0.6)
-    begins = [each for each in commands if len(low) > 2 and each.startswith(low) and each not in near]
+    begins = [
+        command for command in commands if len(low) > 2 and command.startswith(low) and command not in near
+    ]
     told = [
         each
         for each, purpose in commands.items()

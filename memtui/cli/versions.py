@@ -128,19 +128,19 @@ def _list(args: argparse.Namespace) -> int:
             on_progress=on_progress,
         )
     if args.json:
-        print_json({"total": len(lines), "rows": [each.as_json() for each in lines],
+        print_json({"total": len(lines), "rows": [line.as_json() for line in lines],
                     "names": [each.as_json() for each in kept]})  # fmt: skip
         return 0
     print_table(
         [
             (
-                f"v{each.version}" if each.first is None else f"v{each.first}-{each.version}",
-                moment(each.time_ms),
-                each.writer,
-                f"+{each.added} ~{each.changed} -{each.removed}",
-                f"[{each.name}] {each.title}" if each.name else each.title,
+                f"v{line.version}" if line.first is None else f"v{line.first}-{line.version}",
+                moment(line.time_ms),
+                line.writer,
+                f"+{line.added} ~{line.changed} -{line.removed}",
+                f"[{line.name}] {line.title}" if line.name else line.title,
             )
-            for each in lines
+            for line in lines
         ],
         ("version", "written", "by", "rows", "what"),
     )
@@ -176,8 +176,8 @@ def _name(args: argparse.Namespace) -> int:
         return 0
     given = next((each for each in kept if each.version == number), None)
     if args.dry_run:
-        for each in planned.asides:
-            print_text(each)
+        for aside in planned.asides:
+            print_text(aside)
         print_text("dry run: nothing was written")
     elif given is None:
         print_text(f"v{number} has no name")
@@ -212,9 +212,11 @@ def _restore(args: argparse.Namespace) -> int:
         return _whole(args, engine, number)
     column = engine.store.dialect.columns.id
     scanned = engine.store.pin(number).scan([column])
-    there = [str(each) for batch in scanned for each in batch.column(0).to_pylist() if each is not None]
+    there = [str(value) for batch in scanned for value in batch.column(0).to_pylist() if value is not None]
     return carry_out(
-        engine, changes.plan_bring_back(engine, number, [_id(each, there) for each in args.ids]), args
+        engine,
+        changes.plan_bring_back(engine, number, [_id(memory_id, there) for memory_id in args.ids]),
+        args,
     )
 
 
@@ -331,7 +333,7 @@ def _whole(args: argparse.Namespace, engine: Engine, number: int) -> int:
         steps = (*steps, TableStep("index-text"))
     if args.dry_run or not args.yes:
         if args.json:
-            print_json({**planned.as_json(), "steps": [each.title for each in steps], "receipt": None})
+            print_json({**planned.as_json(), "steps": [step.title for step in steps], "receipt": None})
         else:
             _print_rows(planned.changes)
             print_text(planned.sentence)
@@ -347,7 +349,7 @@ def _whole(args: argparse.Namespace, engine: Engine, number: int) -> int:
     )  # fmt: skip
     if args.json:
         print_json(
-            {**planned.as_json(), "steps": [each.title for each in steps], "receipt": receipt.as_json()}
+            {**planned.as_json(), "steps": [step.title for step in steps], "receipt": receipt.as_json()}
         )
         return 0
     warning(planned.sentence)
@@ -366,8 +368,8 @@ def _print_rows(rows: tuple[RowChange, ...]) -> None:
         veiled,
     )
 
-    for each in rows[:_SHOWN]:
-        fields = f" ({', '.join(each.fields)})" if each.fields else ""
-        print_text(f"{_SIGNS[each.op]} {each.id}{fields} {' '.join(veiled(each.title).split())[:80]}")
+    for row in rows[:_SHOWN]:
+        fields = f" ({', '.join(row.fields)})" if row.fields else ""
+        print_text(f"{_SIGNS[row.op]} {row.id}{fields} {' '.join(veiled(row.title).split())[:80]}")
     if len(rows) > _SHOWN:
         print_text(f"... and {len(rows) - _SHOWN:,} more (--json has all)")

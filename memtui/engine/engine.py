@@ -544,7 +544,9 @@ class Engine:
     def ids(self, view: ListView, start: int = 0, stop: int | None = None) -> list[str]:
         """The ids at places `start` to `stop` of `view`, in its order; rows without an id are left out."""
         chosen = view.positions
-        return [each for each in chosen.catalog.ids.texts(chosen.positions[start:stop]) if each]
+        return [
+            memory_id for memory_id in chosen.catalog.ids.texts(chosen.positions[start:stop]) if memory_id
+        ]
 
     # ------------------------------------------------------------------ recall
 

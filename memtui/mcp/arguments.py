@@ -129,7 +129,7 @@ def _within(field: FieldInfo, value: Any) -> Any:
 def _kinds(annotation: Any) -> tuple[Any, ...]:
     """The alternatives of an annotation."""
     if get_origin(annotation) in (Union, UnionType):
-        return tuple(kind for each in get_args(annotation) for kind in _kinds(each))
+        return tuple(kind for value in get_args(annotation) for kind in _kinds(value))
     return (annotation,)
 
 

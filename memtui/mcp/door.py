@@ -334,8 +334,8 @@ class Door:
         trace, key = self.recall(question, None, None, None, hook=True), f"{self.client}:{session}"
         turn = session_block(self.engine, trace, key) if session else None
         made, reach = explain.injected(trace) if turn is None else turn.block, self.reach
-        parts = [each for each in made.parts if each.line]
-        mine = [each for each in parts if reach.may_read(trace.memories[each.id])]
+        parts = [part for part in made.parts if part.line]
+        mine = [part for part in parts if reach.may_read(trace.memories[part.id])]
         text, why = made.block, made.why_nothing
         if len(mine) < len(parts):
             text = untrusted([shown(trace.memories[each.id]) for each in mine]) if mine else ""
@@ -488,7 +488,7 @@ def fitting(sizes: Iterable[int]) -> int:
 
 def shared_out(texts: Sequence[str]) -> list[str]:
     """Texts for one answer: where all of them are too long for it, the longest are cut to one length."""
-    sizes = [len(each.encode()) for each in texts]
+    sizes = [len(text.encode()) for text in texts]
     left, waiting = MOST_BYTES - BESIDE_BYTES * len(texts), len(texts)
     for size in sorted(sizes):
         if size > left // waiting:

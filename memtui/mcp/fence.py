@@ -36,7 +36,7 @@ FencedText = Annotated[str, PlainSerializer(fenced, return_type=str)]
 def unfenced(value: Any) -> Any:
     """What a model sends, without the fences that it copied from an answer; texts in lists, too."""
     if isinstance(value, list):
-        return [unfenced(each) for each in value]
+        return [unfenced(item) for item in value]
     if not isinstance(value, str):
         return value
     before = None

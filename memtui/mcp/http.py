@@ -53,7 +53,7 @@ class Doors:
                     door.writable = self._base.writable and client.writes != ""
                 if client is not None:
                     door.client, door.allowed = f"mcp:{client.name}", client.allow
-                    for other in [each for each in self._doors if each and each.name == client.name]:
+                    for other in [door for door in self._doors if door and door.name == client.name]:
                         del self._doors[other]  # the same client with the rights that it had
                 self._doors[client] = door
             return door

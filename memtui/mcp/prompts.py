@@ -110,7 +110,7 @@ def prompt(door: Door, name: str, given: Mapping[str, str]) -> types.GetPromptRe
         )
     argument, description, text, _ = known_prompts[name]
     known = [each.name for each in _arguments(door, name, argument)]
-    if unknown := [each for each in given if each not in known]:
+    if unknown := [item for item in given if item not in known]:
         raise MCPError(
             code=-32602,
             message=f"{mask(unknown[0])[0][:64]}: {name} takes {', '.join(known) or 'no arguments'}.",
@@ -141,7 +141,7 @@ def _block(door: Door, question: str, session: str, usage: str) -> str:
         door.record(MEMORIES_FOR, {"query": question}, {}, began, why)
         raise MCPError(code=-32603, message=why) from None
     outcome = "injected" if text else "failed" if failed else "silent"
-    told = {"action": outcome, "results": [{"id": each} for each in ids]}
+    told = {"action": outcome, "results": [{"id": memory_id} for memory_id in ids]}
     door.record(MEMORIES_FOR, {"query": question}, told, began)
     if text:
         return text

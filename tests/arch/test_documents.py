@@ -17,6 +17,13 @@ def test_every_file_that_the_architecture_names_is_there() -> None:
     assert sorted(name for name in named if not (ROOT / name).exists()) == []
 
 
+def test_every_file_that_the_page_of_the_code_names_is_there() -> None:
+    page = (ROOT / "docs" / "code.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`((?:memtui|tests|\.ci)/[\w./-]*)`", page))
+    assert len(named) > 25
+    assert sorted(name for name in named if not (ROOT / name).exists()) == []
+
+
 def test_every_kind_of_addition_has_its_list_of_files() -> None:
     rows = dict(
         re.findall(r"^\| ([a-z ]+) \| (.+) \|$", PAGE.split("## Where to add")[1], flags=re.MULTILINE)

@@ -175,7 +175,7 @@ class AccessMatrix:
 
     def cell(self, agent: str, scope: str | None) -> Cell | None:
         """One cell; None where there is none."""
-        return next((each for each in self.cells if each.agent == agent and each.scope == scope), None)
+        return next((cell for cell in self.cells if cell.agent == agent and cell.scope == scope), None)
 
     def broken(self, rules: Iterable[DenyRule], access: Access | None) -> list[BrokenRule]:
         """The cells that break a rule; a scope that a rule names is looked at even where no row has it."""
@@ -194,12 +194,17 @@ class AccessMatrix:
         return {
             "schema": "memtui.access.v1",
             "agents": [
-                {"id": each.id, "pseudo": each.pseudo, "exists": each.exists, "auto_recall": each.injected}
-                for each in self.agents
+                {
+                    "id": agent.id,
+                    "pseudo": agent.pseudo,
+                    "exists": agent.exists,
+                    "auto_recall": agent.injected,
+                }
+                for agent in self.agents
             ],
             "scopes": self.scopes,
             "cells": [cell.as_json() for cell in self.cells],
-            "findings": [each.as_json() for each in self.findings],
+            "findings": [finding.as_json() for finding in self.findings],
         }
 
 
@@ -227,7 +232,7 @@ def cell_of(access: Access, agent: AgentRow, scope: str | None, count: ScopeCoun
     """One cell by the rules."""
     owners = count.owners or (None,)
     grants = [access.reads(agent.asks_as, scope, owner) for owner in owners]
-    grant = next((each for each in grants if each.allowed), grants[0])
+    grant = next((grant for grant in grants if grant.allowed), grants[0])
     write = access.writes(agent.asks_as, scope, agent.asks_as).allowed
     can = grant.allowed and agent.injected and not agent.pseudo
     return Cell(

@@ -44,7 +44,7 @@ def _judge(found: FoundStore) -> AgentMemory:
     talk = read_talk(store)
     known: tuple[State, str] = ("ok", "") if found.configured else ("unknown", _NOT_SAID)
     rows = counted(store.pin().rows, "memory", "memories")
-    turns = sum(len(each.asked) for each in talk.sessions)
+    turns = sum(len(session.asked) for session in talk.sessions)
     sessions = counted(len(talk.sessions), "session")
     captured = f"{counted(turns, 'turn')} of {sessions} and {counted(talk.facts, 'fact')}."
     base: dict[str, tuple[State, str]] = {

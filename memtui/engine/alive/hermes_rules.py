@@ -52,9 +52,9 @@ class StoredTalk:
         """Sessions of `least` questions or more that began after the last fact was drawn."""
         since = self.drawn_last
         return [
-            each
-            for each in self.sessions
-            if len(each.asked) >= least and (since is None or each.began > since)
+            session
+            for session in self.sessions
+            if len(session.asked) >= least and (since is None or session.began > since)
         ]
 
     @property
@@ -62,19 +62,19 @@ class StoredTalk:
         """Ids of answers whose question was never written: it stood just before them."""
         return [
             row
-            for each in self.sessions
-            for place, row in each.answered.items()
-            if place > 0 and place - 1 not in each.asked and place - 1 not in each.answered
+            for session in self.sessions
+            for place, row in session.answered.items()
+            if place > 0 and place - 1 not in session.asked and place - 1 not in session.answered
         ]
 
     @property
     def gaps(self) -> list[tuple[TurnsOfSession, int]]:
         """Whole turns, question and answer, that are missing between others of their session."""
         out = []
-        for each in self.sessions:
-            there = each.asked | each.answered.keys()
+        for session in self.sessions:
+            there = session.asked | session.answered.keys()
             out += [
-                (each, place)
+                (session, place)
                 for place in range(0, max(there, default=0), 2)
                 if place not in there and place + 1 not in there
             ]
@@ -108,7 +108,7 @@ def read_talk(store: Store) -> StoredTalk:
 def never_null(store: Store) -> list[str]:
     """Columns that another program added and that may not be null: the plugin's rows do not have them."""
     own = {*REQUIRED, *store.dialect.known_columns, "vector"}
-    return [each.name for each in store.pin().schema if not each.nullable and each.name not in own]
+    return [column.name for column in store.pin().schema if not column.nullable and column.name not in own]
 
 
 def causes(home: Path, config: HermesConfig, store: Store, dims: int | None) -> Iterator[Cause]:

@@ -65,7 +65,7 @@ class SuspectedCause:
         return {
             "id": self.id,
             "confidence": round(self.confidence, 3),
-            "shares": [mask(each)[0] for each in self.shares],
+            "shares": [mask(share)[0] for share in self.shares],
             "why": mask(self.why)[0],
         }
 
@@ -96,7 +96,7 @@ class Blame:
     @property
     def accused(self) -> tuple[SuspectedCause, ...]:
         """The suspects that are accused."""
-        return tuple(each for each in self.suspects if each.confidence >= ACCUSED)
+        return tuple(suspect for suspect in self.suspects if suspect.confidence >= ACCUSED)
 
     def as_json(self) -> dict[str, Any]:
         """The document of the command-line contract; secrets are masked."""
@@ -108,7 +108,7 @@ class Blame:
             "schema": 1,
             "turn": turn,
             "verdict": self.verdict,
-            "suspects": [each.as_json() for each in self.suspects],
+            "suspects": [suspect.as_json() for suspect in self.suspects],
             "instead": [{"id": each.id} for each in self.instead],
             "missing": [{"id": each.id} for each in self.missing],
         }
@@ -148,11 +148,11 @@ def find_cause(
     else:
         judged = _of_turn(engine, sentence, evidence_of_turn(engine, found, environ, cancel), cancel)
     tell(2, "reading where the suspects came from")
-    known = engine.memories([each.id for each in judged.suspects])
+    known = engine.memories([suspect.id for suspect in judged.suspects])
     came = provenance_of(engine, list(known.values()), environ, cwd, journal=journal, cancel=cancel)
     return replace(
         judged,
-        suspects=tuple(replace(each, came_from=came.get(each.id, ())) for each in judged.suspects),
+        suspects=tuple(replace(suspect, came_from=came.get(suspect.id, ())) for suspect in judged.suspects),
     )
 
 
@@ -163,7 +163,7 @@ def _of_store(engine: Engine, sentence: str, cancel: CancelToken | None) -> Blam
         return Blame(sentence, "unknown", (), notes=(_NOTHING_HERE,))
     candidates = [row.as_candidate() for row in likely(sentence, rows)]
     suspects = _suspects("store", weigh(sentence, candidates, rarity=rarity_of(sentence, rows)))
-    accused = [each for each in suspects if each.confidence >= ACCUSED]
+    accused = [suspect for suspect in suspects if suspect.confidence >= ACCUSED]
     missing = find_missing(engine, sentence, "", accused, rows, got=(), scopes=None) if accused else ()
     return Blame(sentence, "memory" if accused else "none", tuple(suspects), missing=tuple(missing))
 
@@ -182,10 +182,14 @@ def _of_turn(engine: Engine, sentence: str, turn: TurnEvidence, cancel: CancelTo
         rarity=rarity_of(sentence, rows),
     )
     suspects = [
-        replace(each, state=states.get(each.id, ""), how="recalled" if each.id in recalled else "injected")
-        for each in _suspects("turn", grounds)
+        replace(
+            suspect,
+            state=states.get(suspect.id, ""),
+            how="recalled" if suspect.id in recalled else "injected",
+        )
+        for suspect in _suspects("turn", grounds)
     ]
-    accused = [each for each in suspects if each.confidence >= ACCUSED]
+    accused = [suspect for suspect in suspects if suspect.confidence >= ACCUSED]
     verdict: Verdict = "memory" if accused else "none"
     if not accused and turn.replayed.memories is None:
         verdict, notes = "unknown", [*notes, _NOT_RECORDED]
@@ -257,14 +261,14 @@ def _suspects(asked: Asked, grounds: Sequence[Grounds]) -> list[SuspectedCause]:
     judged = rule(asked)
     made = [
         SuspectedCause(
-            each.candidate.id,
-            judged.confidence(each.evidence),
-            each.shares,
-            reason(each),
-            each.candidate.text,
-            each,
+            ground.candidate.id,
+            judged.confidence(ground.evidence),
+            ground.shares,
+            reason(ground),
+            ground.candidate.text,
+            ground,
         )
-        for each in grounds
+        for ground in grounds
     ]
     made.sort(key=lambda each: (-each.confidence, each.id))
     return [each for each in made if each.confidence >= LEAST][:SHOWN] or made[: 1 if asked == "turn" else 0]
@@ -307,7 +311,11 @@ def _played_again(
         pass
     texts = {row.id: row.text for row in trace.pool.rows}
     gone = {each.id for each in accused} | got
-    return tuple(Instead(each, texts.get(each, "")) for each in ids if each not in gone), missing, ""
+    return (
+        tuple(Instead(memory_id, texts.get(memory_id, "")) for memory_id in ids if memory_id not in gone),
+        missing,
+        "",
+    )
 
 
 def _contradicting(trace: Trace, accused: Sequence[SuspectedCause], got: Collection[str]) -> list[Missing]:
@@ -316,9 +324,9 @@ def _contradicting(trace: Trace, accused: Sequence[SuspectedCause], got: Collect
 
     wrong = {each.id for each in accused}
     return [
-        Missing(each.newer, each.newer_text, 1.0)
-        for each in find_disagreements(trace)
-        if each.recalled in wrong and each.newer not in got
+        Missing(disagreement.newer, disagreement.newer_text, 1.0)
+        for disagreement in find_disagreements(trace)
+        if disagreement.recalled in wrong and disagreement.newer not in got
     ]
 
 

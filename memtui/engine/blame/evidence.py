@@ -83,10 +83,10 @@ class BlameEvidence:
 
     def as_row(self) -> list[float]:
         """The numbers in the order of their fields."""
-        return [getattr(self, each.name) for each in fields(self)]
+        return [getattr(self, field.name) for field in fields(self)]
 
 
-NAMES = tuple(each.name for each in fields(BlameEvidence))
+NAMES = tuple(field.name for field in fields(BlameEvidence))
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,8 +334,8 @@ def _mixed(said: TakenApart, own: TakenApart) -> float:
 
 
 def _middle(candidates: Sequence[PossibleCause]) -> tuple[float, float]:
-    told = [each.cosine for each in candidates if each.cosine is not None]
-    asked = [each.asked for each in candidates if each.asked is not None]
+    told = [candidate.cosine for candidate in candidates if candidate.cosine is not None]
+    asked = [candidate.asked for candidate in candidates if candidate.asked is not None]
     return (sum(told) / len(told) if told else 0.0, sum(asked) / len(asked) if asked else 0.0)
 
 

@@ -64,7 +64,7 @@ def find_missing(
     said = statement_of(sentence)
     rarity = rarity_of(f"{first.text} {question}", rows)
     mine = by_id.get(first.id)
-    successor = next((each.superseded_by for each in engine.memories([first.id]).values()), None)
+    successor = next((memory.superseded_by for memory in engine.memories([first.id]).values()), None)
     vectors = _vectors(engine, rows, first.id)
     found = []
     for row in likely(f"{first.text} {question}", rows, LOOKED_AT):

@@ -8,7 +8,7 @@ from memtui.engine.blame.evidence import Grounds
 def reason(grounds: Grounds) -> str:
     """What speaks for it that the sentence rests on the memory, and what against."""
     evidence = grounds.evidence
-    words = [each for each in grounds.shares if each not in grounds.values]
+    words = [share for share in grounds.shares if share not in grounds.values]
     parts = []
     if grounds.values:
         parts.append(f"it says {_listed(grounds.values)}")

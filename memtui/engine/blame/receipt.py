@@ -44,7 +44,7 @@ def blame_receipt(engine: Engine, found: Blame, *, texts: bool = True) -> dict[s
         **({"sentence": found.sentence} if texts else {}),
         "turn": turn,
         "verdict": found.verdict,
-        "suspects": [_suspect(each, texts) for each in found.suspects],
+        "suspects": [_suspect(suspect, texts) for suspect in found.suspects],
         "missing": [
             {"id": each.id, **({"text": each.text, "why_not": each.why_not} if texts else {})}
             for each in found.missing

@@ -163,12 +163,12 @@ def trial_words(trials: Sequence[CaseTrial]) -> tuple[str, ...]:
     """How conversations come out now and under what is tried, in sentences; none without conversations."""
     if not trials:
         return ()
-    counts = [sum(getattr(each, when).passed for each in trials) for when in ("now", "then")]
+    counts = [sum(getattr(trial, when).passed for trial in trials) for when in ("now", "then")]
     said = [
         f"conversations: {counts[0]} of {len(trials)} leave what they should now, {counts[1]} then",
     ]
-    for each in trials:
-        before, after = each.now, each.then
+    for trial in trials:
+        before, after = trial.now, trial.then
         if (before.passed and after.passed) or (before.missing, before.surplus) == (
             after.missing,
             after.surplus,
@@ -214,16 +214,16 @@ class CaptureCaseBook:
     def remove(self, name: str) -> CaptureCase | None:
         """Take a case away by the beginning of its id; None where none or several begin so."""
         cases = self.cases()
-        found = [each for each in cases if each.id.startswith(name)]
+        found = [case for case in cases if case.id.startswith(name)]
         if len(found) != 1:
             return None
-        self._keep([each for each in cases if each is not found[0]])
+        self._keep([case for case in cases if case is not found[0]])
         return found[0]
 
     def _keep(self, cases: Sequence[CaptureCase]) -> None:
         text = "".join(
-            json.dumps({**each.recording, "name": each.name, "expected": list(each.expected)}) + "\n"
-            for each in cases
+            json.dumps({**case.recording, "name": case.name, "expected": list(case.expected)}) + "\n"
+            for case in cases
         )
         beside = self.path.with_name(f".{self.path.name}.{os.getpid()}.new")
         try:

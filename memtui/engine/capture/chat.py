@@ -101,8 +101,8 @@ class StoppedModel:
 
     def __call__(self, purpose: Purpose, parts: Mapping[str, Any], *, model: str | None = None) -> ModelReply:
         """What was said of these parts. Raises NoReplyError for any other question."""
-        asked = {each["number"] for each in parts["messages"]} if purpose == "extract" else set()
-        said = [each for each in self.memories if asked.intersection(_numbers(each))]
+        asked = {message["number"] for message in parts["messages"]} if purpose == "extract" else set()
+        said = [memory for memory in self.memories if asked.intersection(_numbers(memory))]
         if not said:
             raise NoReplyError("the model was stopped before it got this far")
         return ModelReply(self.dump({"memories": said}))
@@ -110,7 +110,7 @@ class StoppedModel:
 
 def _numbers(memory: Mapping[str, Any]) -> list[int]:
     told = memory.get("from")
-    return [each for each in told if isinstance(each, int)] if isinstance(told, list) else []
+    return [item for item in told if isinstance(item, int)] if isinstance(told, list) else []
 
 
 @dataclass(slots=True)

@@ -49,7 +49,9 @@ def chosen(trace: CaptureTrace, candidates: Collection[int] | None) -> CaptureTr
         if (row := write.row.id) in made and made[row] not in wanted
     }:
         wanted |= needed
-    return replace(trace, candidates=tuple(each for at, each in enumerate(trace.candidates) if at in wanted))
+    return replace(
+        trace, candidates=tuple(candidate for at, candidate in enumerate(trace.candidates) if at in wanted)
+    )
 
 
 def with_vectors(engine: Engine, trace: CaptureTrace) -> CaptureTrace:
@@ -59,16 +61,18 @@ def with_vectors(engine: Engine, trace: CaptureTrace) -> CaptureTrace:
     still nothing is sent, it stays as it is, and `engine.withheld` says what would be. Raises EmbeddingError where the
     service does not answer.
     """
-    bare = [each.row for each in last_writes(trace.writes) if each.op == "add" and each.row.vector is None]
+    bare = [
+        write.row for write in last_writes(trace.writes) if write.op == "add" and write.row.vector is None
+    ]
     if not bare or not engine.sends:
         return trace
     try:
-        vectors = engine.capture_context().embed([each.text for each in bare])
+        vectors = engine.capture_context().embed([row.text for row in bare])
     except EmbeddingError:
         if engine.withheld:
             return trace
         raise
-    made = {each.id: vector for each, vector in zip(bare, vectors, strict=True)}
+    made = {row.id: vector for row, vector in zip(bare, vectors, strict=True)}
 
     def filled(write: Write) -> Write:
         vector = made.get(write.row.id)
@@ -77,8 +81,8 @@ def with_vectors(engine: Engine, trace: CaptureTrace) -> CaptureTrace:
     return replace(
         trace,
         candidates=tuple(
-            replace(each, writes=tuple(map(filled, each.writes))) if each.writes else each
-            for each in trace.candidates
+            replace(candidate, writes=tuple(map(filled, candidate.writes))) if candidate.writes else candidate
+            for candidate in trace.candidates
         ),
     )
 
@@ -101,13 +105,13 @@ def together(traces: Sequence[CaptureTrace], store: Store) -> ChangeSet:
 
 def title(trace: CaptureTrace) -> str:
     """One line for the journal: how many memories, and what became of them."""
-    made = [each for each in trace.candidates if each.writes]
+    made = [candidate for candidate in trace.candidates if candidate.writes]
     if len(made) == 1:
         return f"captured ({made[0].decision}): {_line(made[0])}"
     parts = [
         f"{count} {word}"
         for decision, word in (("create", "new"), ("supersede", "replaced"), ("merge", "merged"))
-        if (count := sum(each.decision == decision for each in made))
+        if (count := sum(candidate.decision == decision for candidate in made))
     ]
     return f"{counted(len(made), 'memory', 'memories')} captured" + (f": {', '.join(parts)}" if parts else "")
 
@@ -124,11 +128,11 @@ def commit(engine: Engine, trace: CaptureTrace, *, confirmed: bool = False) -> O
     writes = last_writes(trace.writes)
     if not writes:
         return Outcome(None, ACTION, ())
-    bare = sum(each.op == "add" and each.row.vector is None for each in writes)
+    bare = sum(write.op == "add" and write.row.vector is None for write in writes)
     harm = engine.store.dialect.can.bare_rows
-    why = next((each for each in trace.warnings if harm and harm in each), "")
+    why = next((warning for warning in trace.warnings if harm and harm in warning), "")
     refuse_bare_rows(bare, engine.store.dialect, why)
-    if len(writes) > SMALL and all(each.op == "add" for each in writes):
+    if len(writes) > SMALL and all(write.op == "add" for write in writes):
         outcome = _streamed(engine, trace, writes, confirmed=confirmed)
         fold_words(engine)
         return outcome
@@ -195,7 +199,7 @@ def _streamed(engine: Engine, trace: CaptureTrace, writes: Sequence[Write], *, c
 
 def _batches(writes: Sequence[Write], schema: Any) -> Iterator[Any]:
     for start in range(0, len(writes), _BATCH):
-        part = [each.row for each in writes[start : start + _BATCH]]
+        part = [write.row for write in writes[start : start + _BATCH]]
         yield from table_of(part, schema).combine_chunks().to_batches()
 
 
@@ -214,7 +218,7 @@ def reworded(trace: CaptureTrace, at: int, text: str, context: CaptureContext) -
             "These words cannot be stored: they hold a secret, give orders, or are empty.", fix="Change them."
         )
     candidate = trace.candidates[at]
-    old = next((each for each in candidate.writes if each.op in ("add", "change")), None)
+    old = next((write for write in candidate.writes if write.op in ("add", "change")), None)
     scope = (old.row.scope if old is not None else None) or str(trace.facts.get("scope") or "global")
     fresh = new_row(
         old.row.id if old is not None else context.new_id(),
@@ -231,7 +235,7 @@ def reworded(trace: CaptureTrace, at: int, text: str, context: CaptureContext) -
     else:
         kept = old.row.metadata if words == old.row.text else _with_text(old.row.metadata, words)
         row = replace(old.row, text=words, vector=fresh.vector, metadata=kept)
-        writes = tuple(replace(each, row=row) if each is old else each for each in candidate.writes)
+        writes = tuple(replace(write, row=row) if write is old else write for write in candidate.writes)
     decision = "create" if old is None else candidate.decision
     changed = replace(candidate, abstract=words, content=words, decision=decision, writes=writes, gate="")
     listed = list(trace.candidates)

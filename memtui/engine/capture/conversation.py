@@ -162,8 +162,8 @@ def parse_conversations(
         text = data.decode("cp1252", "replace")
     found = format if format != "auto" else _kind(text)
     reading = _Reading(name)
-    conversations = tuple(_whole(each) for each in _READERS[found](text, reading))
-    if not any(each.messages for each in conversations):
+    conversations = tuple(_whole(conversation) for conversation in _READERS[found](text, reading))
+    if not any(conversation.messages for conversation in conversations):
         raise NoMessageError(
             f"{name} holds no message{_as_what(found)}.",
             fix="Check its content, or name its format (--format in the shell).",
@@ -173,7 +173,7 @@ def parse_conversations(
 
 def _whole(read: Conversation) -> Conversation:
     """A conversation without halves of characters, which JSON may write and no store takes."""
-    messages = tuple(replace(each, content=unbroken(each.content)) for each in read.messages)
+    messages = tuple(replace(message, content=unbroken(message.content)) for message in read.messages)
     return replace(read, messages=messages, title=unbroken(read.title), session=unbroken(read.session))
 
 
@@ -191,16 +191,16 @@ def _from_archive(data: bytes, name: str) -> Iterator[tuple[str, bytes]]:
 
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            parts = [each for each in archive.infolist() if _EXPORT.fullmatch(Path(each.filename).name)]
+            parts = [member for member in archive.infolist() if _EXPORT.fullmatch(Path(member.filename).name)]
             if not parts:
                 raise MemtuiError(f"{name} has no conversations.json in it.", fix="Ask for the export again.")
-            if sum(each.file_size for each in parts) > LARGEST:
+            if sum(part.file_size for part in parts) > LARGEST:
                 raise MemtuiError(
                     f"The conversations in {name} have more than {LARGEST >> 20} MB.",
                     fix="Unpack it, and give its files one by one.",
                 )
-            for each in sorted(parts, key=lambda part: _in_order(part.filename[: -len(".json")])):
-                yield Path(each.filename).name, archive.read(each)
+            for member in sorted(parts, key=lambda part: _in_order(part.filename[: -len(".json")])):
+                yield Path(member.filename).name, archive.read(member)
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
         raise MemtuiError(f"{name} is a damaged archive.", fix="Ask for the export again.") from error
 
@@ -229,7 +229,7 @@ def _kind(text: str) -> str:
     except (ValueError, RecursionError):
         return "session" if head == "{" and "\n{" in text else "text"
     items = value if isinstance(value, list) else [value]
-    first_item = next((each for each in items if isinstance(each, Mapping)), {})
+    first_item = next((item for item in items if isinstance(item, Mapping)), {})
     if "mapping" in first_item:
         return "chatgpt"
     if "chat_messages" in first_item:
@@ -264,7 +264,7 @@ def _spoken(lines: Sequence[str]) -> Iterator[Message]:
 def _written(lines: Sequence[str]) -> Iterator[Message]:
     """Each line a message of the person; a line that goes on with a small letter belongs to the one before."""
     part = ""
-    for line in (each.strip() for each in lines):
+    for line in (line.strip() for line in lines):
         goes_on = part and line and line[0].islower() and part[-1] not in ".!?:。！？"
         if goes_on:
             part = f"{part} {line}"
@@ -295,10 +295,10 @@ def _session(text: str, reading: _Reading) -> Iterator[Conversation]:
     told = read_transcript(entries)
     if told is not None:
         messages = tuple(_message(each) for each in told)
-    elif any("message" in each or each.get("type") == "message" for each in entries):
+    elif any("message" in entry or entry.get("type") == "message" for entry in entries):
         messages = tuple(_chained(entries))
     else:
-        messages = tuple(_message(each) for each in entries if isinstance(each.get("role"), str))
+        messages = tuple(_message(entry) for entry in entries if isinstance(entry.get("role"), str))
     session = header.get("id")
     yield Conversation(
         messages,
@@ -340,7 +340,7 @@ def _chained(entries: Sequence[Mapping[str, Any]]) -> Iterator[Message]:
     """
     from memtui.engine.witness.session import machine_of, text_of
 
-    places = {each["id"]: at for at, each in enumerate(entries) if isinstance(each.get("id"), str)}
+    places = {entry["id"]: at for at, entry in enumerate(entries) if isinstance(entry.get("id"), str)}
     chain: list[Mapping[str, Any]] = []
     seen: set[int] = set()
     at: int | None = len(entries) - 1
@@ -484,10 +484,10 @@ def _exported(text: str, reading: _Reading) -> Iterator[Mapping[str, Any]]:
             f"{reading.name} is no JSON: {error}.", fix="Ask for the export again, or name its form."
         ) from None
     items = value if isinstance(value, list) else [value]
-    odd = sum(not isinstance(each, Mapping) for each in items)
+    odd = sum(not isinstance(item, Mapping) for item in items)
     if odd:
         reading.warnings.append(f"{odd} of {counted(len(items), 'item')} are no conversations and left out")
-    yield from (each for each in items if isinstance(each, Mapping))
+    yield from (item for item in items if isinstance(item, Mapping))
 
 
 _READERS: dict[str, Callable[[str, _Reading], Iterator[Conversation]]] = {

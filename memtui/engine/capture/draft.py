@@ -101,12 +101,14 @@ class Draft:
     def many(self, ids: Sequence[str], *, vectors: bool = True) -> list[StoredRow]:
         """The rows with these ids in their order, without those that are gone: one question for many rows."""
         stored: dict[str, StoredRow] = {}
-        wanted = [each for each in ids if each not in self._over]
+        wanted = [memory_id for memory_id in ids if memory_id not in self._over]
         columns = self._columns(vectors or self.seen is not None)
         for start in range(0, len(wanted), _AT_ONCE):
             part = self.store.rows_by_id(wanted[start : start + _AT_ONCE], columns)
             stored |= {row.id: row for row in self._read(part)}
-        found = (self._over[each] if each in self._over else stored.get(each) for each in ids)
+        found = (
+            self._over[memory_id] if memory_id in self._over else stored.get(memory_id) for memory_id in ids
+        )
         return [row for row in found if row is not None]
 
     def rows(self, scopes: Sequence[str] | None = None, *, vectors: bool = False) -> list[StoredRow]:
@@ -244,9 +246,9 @@ class Draft:
         dialect = self.store.dialect
         column = dialect.columns.scope
         if scopes is not None and dialect.owned:
-            parts = [sql.is_in("agentId", sorted({_agent(each) for each in scopes}))]
+            parts = [sql.is_in("agentId", sorted({_agent(scope) for scope in scopes}))]
             if column is not None:
-                parts.append(sql.is_in(column, sorted({_own_scope(each) for each in scopes})))
+                parts.append(sql.is_in(column, sorted({_own_scope(scope) for scope in scopes})))
             return " AND ".join(f"({part})" for part in parts)
         return None if scopes is None or column is None else sql.is_in(column, list(scopes))
 
@@ -300,10 +302,10 @@ def table_of(rows: Iterable[StoredRow], schema: Any) -> Any:
     if "metadata" in names:  # there the second time is another program's, which leaves it empty in new rows
         del values["createdAt"]
     arrays = [
-        _vector_array([row.vector for row in listed], each.type)
-        if each.name == "vector"
-        else pa.array(values.get(each.name, [None] * len(listed)), each.type)
-        for each in schema
+        _vector_array([row.vector for row in listed], column.type)
+        if column.name == "vector"
+        else pa.array(values.get(column.name, [None] * len(listed)), column.type)
+        for column in schema
     ]
     return pa.Table.from_arrays(arrays, schema=schema)
 
@@ -314,8 +316,8 @@ def _vector_array(vectors: list[Any], kind: Any) -> Any:
     import pyarrow as pa
 
     width = getattr(kind, "list_size", 0)
-    if not vectors or any(each is None or len(each) != width for each in vectors):
-        return pa.array([None if each is None else each.tolist() for each in vectors], kind)
+    if not vectors or any(vector is None or len(vector) != width for vector in vectors):
+        return pa.array([None if vector is None else vector.tolist() for vector in vectors], kind)
     flat = pa.array(np.concatenate(vectors).astype(np.float32), pa.float32()).cast(kind.value_type)
     return pa.FixedSizeListArray.from_arrays(flat, width)
 

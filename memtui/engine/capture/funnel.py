@@ -70,23 +70,23 @@ def funnel_of(traces: Sequence[CaptureTrace]) -> Funnel:
     counts: Counter[str] = Counter()
     first: dict[str, tuple[str, int, int]] = {}
     faults: dict[str, str] = {}
-    made = [each for trace in traces for each in trace.candidates]
+    made = [candidate for trace in traces for candidate in trace.candidates]
     for number, trace in enumerate(traces):
         for gate, said, place in _lost(trace):
             counts[gate] += 1
             first.setdefault(gate, (said, number, place))
             if (fault := capture_recipe(trace.recipe).faults.get(gate)) is not None:
                 faults[gate] = fault
-    grounded = [each for each in made if each.gate not in _UNGROUNDED]
-    admitted = [each for each in grounded if each.gate not in _REFUSED]
-    writing = [each for each in made if each.writes]
+    grounded = [candidate for candidate in made if candidate.gate not in _UNGROUNDED]
+    admitted = [candidate for candidate in grounded if candidate.gate not in _REFUSED]
+    writing = [candidate for candidate in made if candidate.writes]
     return Funnel(
         sum(len(trace.texts) for trace in traces),
         len(made),
         len(grounded),
         len(admitted),
         len(writing),
-        dict(Counter(each.decision for each in writing)),
+        dict(Counter(candidate.decision for candidate in writing)),
         tuple(
             Loss(gate, count, *first[gate], faults.get(gate, ""))
             for gate, count in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
@@ -101,10 +101,10 @@ def _lost(trace: CaptureTrace) -> list[tuple[str, str, int]]:
         for place, text in enumerate(trace.texts)
         if text.fate != "kept"
     ]
-    for each in trace.candidates:
-        kept = [at for at in each.texts if trace.texts[at].fate == "kept"]
-        if not each.writes and (kept or not each.texts):
-            found.append((each.gate or each.decision, each.abstract, kept[0] if kept else 0))
+    for candidate in trace.candidates:
+        kept = [at for at in candidate.texts if trace.texts[at].fate == "kept"]
+        if not candidate.writes and (kept or not candidate.texts):
+            found.append((candidate.gate or candidate.decision, candidate.abstract, kept[0] if kept else 0))
     return found
 
 
@@ -152,9 +152,9 @@ def otherwise(
     found = []
     for name, value in settings:
         again, unknown = under_settings(runs, engine, {name: value}, cancel)
-        made = [each for _, trace in again for each in trace.candidates]
-        copies = sum(each.gate == "duplicate" for each in made)
-        rows = None if unknown else sum(bool(each.writes) for each in made)
+        made = [candidate for _, trace in again for candidate in trace.candidates]
+        copies = sum(candidate.gate == "duplicate" for candidate in made)
+        rows = None if unknown else sum(bool(candidate.writes) for candidate in made)
         found.append(Otherwise(name, value, rows, 0 if unknown else copies))
     return tuple(found)
 
@@ -184,7 +184,7 @@ def days(engine: Engine, count: int) -> tuple[FunnelDay, ...]:
             for time_ms, stored in zip(times, metadata, strict=True):
                 if since <= time_ms < until and _captured(stored):
                     made[time_ms // DAY_MS] += 1
-    out = Counter(each.at_ms // DAY_MS for each in Inbox(engine).items() if each.kind == "rejected")
+    out = Counter(item.at_ms // DAY_MS for item in Inbox(engine).items() if item.kind == "rejected")
     return tuple(FunnelDay(day * DAY_MS, made[day], out[day]) for day in range(today - count + 1, today + 1))
 
 

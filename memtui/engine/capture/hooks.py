@@ -143,10 +143,10 @@ def _messages(given: Any, path: str) -> tuple[Sequence[Mapping[str, Any]], str]:
             return [], ""
         except MemtuiError as error:
             return [], f"{error.message} {error.fix or ''}".rstrip()
-        return [message.as_json() for each in told for message in each.messages], ""
+        return [message.as_json() for conversation in told for message in conversation.messages], ""
     if given is None:
         return [], ""
-    if not isinstance(given, list) or not all(isinstance(each, dict) for each in given):
+    if not isinstance(given, list) or not all(isinstance(item, dict) for item in given):
         raise UsageError("messages is no list of messages.", fix='Give [{"role": "user", "content": "..."}].')
     return given, ""
 
@@ -191,9 +191,9 @@ _TURN_CHARS = 200
 def _holds(messages: Sequence[Mapping[str, Any]], prompt: str) -> bool:
     """Whether a person's message of the transcript begins with, or contains, this prompt (as it is kept: masked)."""
     wanted = " ".join(mask(prompt)[0].split())[:_TURN_CHARS]
-    for each in reversed(messages):
-        if each.get("role") == "user":
-            text = "\n".join(text for _, text in message_texts(each, ("user",)))
+    for message in reversed(messages):
+        if message.get("role") == "user":
+            text = "\n".join(text for _, text in message_texts(message, ("user",)))
             if wanted in " ".join(mask(text)[0].split()):
                 return True
     return False
@@ -385,7 +385,7 @@ def _without_secrets(event: Event) -> Event:
     if event.name == "tool_end":
         return event
     inner = {key: _told(value) for key, value in event.inner.items()}
-    return replace(event, messages=[_told(each) for each in event.messages], inner=inner)
+    return replace(event, messages=[_told(message) for message in event.messages], inner=inner)
 
 
 def _told(value: Any) -> Any:

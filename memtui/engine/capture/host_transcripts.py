@@ -23,20 +23,22 @@ _ROLES = {"user": "user", "gemini": "assistant", "assistant": "assistant", "mode
 
 def read_transcript(entries: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]] | None:
     """The messages in the lines of a transcript, each with its time and id; None for another kind of file."""
-    if any(isinstance(each.get("payload"), Mapping) for each in entries):
+    if any(isinstance(entry.get("payload"), Mapping) for entry in entries):
         return list(_of_codex(entries))
-    if any(isinstance(each.get("message"), Mapping) and "parts" in each["message"] for each in entries):
+    if any(isinstance(entry.get("message"), Mapping) and "parts" in entry["message"] for entry in entries):
         return list(_of_qwen(entries))
-    if any("content" in each and each.get("type") in ("user", "gemini") and "id" in each for each in entries):
+    if any(
+        "content" in entry and entry.get("type") in ("user", "gemini") and "id" in entry for entry in entries
+    ):
         return list(_of_gemini(entries))
-    if any("projectHash" in each or "$set" in each for each in entries):
+    if any("projectHash" in entry or "$set" in entry for entry in entries):
         return []
     return None
 
 
 def _of_codex(entries: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     """A rollout: events say what a person wrote and what was answered; older files have the model's messages alone."""
-    payloads = [(each, each["payload"]) for each in entries if isinstance(each.get("payload"), Mapping)]
+    payloads = [(entry, entry["payload"]) for entry in entries if isinstance(entry.get("payload"), Mapping)]
     events = {"user_message": "user", "agent_message": "assistant"}
     told = [
         (each, one) for each, one in payloads if each.get("type") == "event_msg" and one.get("type") in events
@@ -54,9 +56,9 @@ def _of_codex(entries: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
 
 def _of_qwen(entries: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     """Lines in a chain of `parentUuid`; a conversation that was taken back is a branch that nothing follows."""
-    by_id = {each["uuid"]: each for each in entries if isinstance(each.get("uuid"), str)}
+    by_id = {entry["uuid"]: entry for entry in entries if isinstance(entry.get("uuid"), str)}
     chain: dict[str, Mapping[str, Any]] = {}
-    at = next((each["uuid"] for each in reversed(entries) if isinstance(each.get("uuid"), str)), None)
+    at = next((entry["uuid"] for entry in reversed(entries) if isinstance(entry.get("uuid"), str)), None)
     while isinstance(at, str) and at in by_id and at not in chain:
         chain[at] = by_id[at]
         at = by_id[at].get("parentUuid")
@@ -76,7 +78,11 @@ def _of_gemini(entries: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]
             for name in names[names.index(back) if back in kept else 0 :]:
                 del kept[name]
         elif isinstance(patch, Mapping) and isinstance(patch.get("messages"), list):
-            kept = {str(each.get("id")): each for each in patch["messages"] if isinstance(each, Mapping)}
+            kept = {
+                str(message.get("id")): message
+                for message in patch["messages"]
+                if isinstance(message, Mapping)
+            }
         elif isinstance(entry.get("id"), str) and "content" in entry:
             kept[entry["id"]] = entry
     for entry in kept.values():
@@ -90,11 +96,11 @@ def _joined(content: Any) -> str:
         return content
     parts = content if isinstance(content, list) else [content]
     texts = [
-        each if isinstance(each, str) else each.get("text")
-        for each in parts
-        if isinstance(each, str) or (isinstance(each, Mapping) and not each.get("thought"))
+        part if isinstance(part, str) else part.get("text")
+        for part in parts
+        if isinstance(part, str) or (isinstance(part, Mapping) and not part.get("thought"))
     ]
-    return "\n".join(each for each in texts if isinstance(each, str))
+    return "\n".join(text for text in texts if isinstance(text, str))
 
 
 def _said(role: str, text: Any, entry: Mapping[str, Any], named: Any) -> Iterator[dict[str, Any]]:

@@ -89,7 +89,7 @@ class Inbox:
         done, back = self._worked_off(kept["done"])
         settled = {each["key"] for each in done}
         own = [Item(**each) for each in (*kept["items"], *(each["item"] for each in back))]
-        rejected = [each for each in self._rejected() if key_of(each.text) not in settled]
+        rejected = [item for item in self._rejected() if key_of(item.text) not in settled]
         found = [*own, *rejected, *self._pending()]
         return tuple(sorted(found, key=lambda item: (_ORDER[item.kind], -item.at_ms)))
 
@@ -101,7 +101,7 @@ class Inbox:
 
     def find(self, name: str) -> Item:
         """The item whose id begins with `name`. Raises UsageError for none and for several."""
-        found = [each for each in self.items() if each.id.startswith(name)]
+        found = [item for item in self.items() if item.id.startswith(name)]
         if len(found) != 1:
             several = (
                 f"{counted(len(found), 'item')} begin with {name}"
@@ -159,15 +159,17 @@ class Inbox:
     def take(self, trace: CaptureTrace) -> int:
         """Keep what a run was not sure of; how many were new. What was refused before is not proposed again."""
         kept = self._kept()
-        known = {key_of(each["text"]) for each in kept["items"]} | {each["key"] for each in kept["done"]}
+        known = {key_of(item["text"]) for item in kept["items"]} | {each["key"] for each in kept["done"]}
         fresh = [
             item
-            for item in (_suggestion(trace, each) for each in trace.candidates if each.gate in _WAITS)
+            for item in (
+                _suggestion(trace, candidate) for candidate in trace.candidates if candidate.gate in _WAITS
+            )
             if key_of(item.text) not in known
         ]
-        unique = {key_of(each.text): each for each in fresh}
+        unique = {key_of(item.text): item for item in fresh}
         if unique:
-            kept["items"] += [asdict(each) for each in unique.values()]
+            kept["items"] += [asdict(item) for item in unique.values()]
             self._keep(kept)
         return len(unique)
 
@@ -319,4 +321,4 @@ def _moment(value: Any) -> int:
 
 def shown(items: Sequence[Item]) -> dict[str, int]:
     """Count the items of each kind that wait."""
-    return {kind: sum(each.kind == kind for each in items) for kind in _ORDER}
+    return {kind: sum(item.kind == kind for item in items) for kind in _ORDER}

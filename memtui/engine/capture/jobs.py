@@ -129,7 +129,7 @@ def plan_dream(context: CaptureContext, config: Mapping[str, Any] | None = None)
         f"{counted(changed, 'memory', 'memories')} changed by dreaming",
         phases,
         (
-            *("{phase} in {scope}: {message}".format(**each) for each in counts["errors"]),
+            *("{phase} in {scope}: {message}".format(**error) for error in counts["errors"]),
             *job_faults.of_dream(world, settings.light, before),
         ),
     )

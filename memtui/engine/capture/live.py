@@ -117,8 +117,8 @@ class Live:
             **({"uncounted": uncounted} if uncounted else {}),
             **({"failed": list(world.failures)} if world.failures else {}),
             "writes": len(writes),
-            "added": [each.row.id for each in writes if each.op == "add"],
-            "injected": [each.row.id for each in writes if each.why == "injected"],
+            "added": [write.row.id for write in writes if write.op == "add"],
+            "injected": [write.row.id for write in writes if write.why == "injected"],
         }
 
     def _count(self, world: World, title: str) -> str:

@@ -76,7 +76,7 @@ class CaptureVerdict:
             "limit": self.limit,
             "reason": self.reason,
             "ladder": [{"gate": r.gate, "passed": r.passed, "sentence": r.sentence} for r in self.ladder],
-            "changes": masked([each.as_json() for each in self.remedies]),
+            "changes": masked([remedy.as_json() for remedy in self.remedies]),
         }
 
 
@@ -89,7 +89,7 @@ def place_of(trace: CaptureTrace, wanted: str, request: CaptureRequest | None = 
     key = key_of(wanted)
     texts = trace.texts
     said = () if request is None else request.messages
-    holds = {at for at, each in enumerate(said) if key and key in key_of(content_text(each.content))}
+    holds = {at for at, message in enumerate(said) if key and key in key_of(content_text(message.content))}
     exact = [at for at, text in enumerate(texts) if key_of(text.text) == key]
     inside = [at for at, text in enumerate(texts) if key and key in key_of(text.text)]
     masked = [at for at, text in enumerate(texts) if text.message in holds]
@@ -120,7 +120,7 @@ def why_not(
     """
     at = wanted if isinstance(wanted, int) else place_of(trace, wanted, request)
     text = trace.texts[at]
-    made = [each for each in trace.candidates if at in each.texts]
+    made = [candidate for candidate in trace.candidates if at in candidate.texts]
     remedies, later = ([], {}) if text.verdict == KEPT else _remedies(at, text, made, trace, request, fresh)
     reason = text.reason or (made[0].reason if made else "")
     ladder = _ladder(capture_recipe(trace.recipe), text, made, later)
@@ -139,8 +139,8 @@ def _ladder(
     steps = tuple(name for name, _ in recipe.steps)
     stops = {gate: at for at, (_, gates) in enumerate(recipe.steps) for gate in gates}
     other = stops.get("", len(steps) - 1)
-    stopped = len(steps) if any(each.writes for each in made) else stops.get(text.gate, other)
-    told = {stops[gate]: each for gate, each in later.items() if stops.get(gate, -1) > stopped}
+    stopped = len(steps) if any(candidate.writes for candidate in made) else stops.get(text.gate, other)
+    told = {stops[gate]: text for gate, text in later.items() if stops.get(gate, -1) > stopped}
     rungs = []
     for number, step in enumerate(steps):
         if number < stopped:
@@ -308,7 +308,7 @@ def _settings_for(text: CaptureText, trace: CaptureTrace) -> list[tuple[str, Any
     if gate == "enough of this turn" and isinstance(text.limit, float):
         return [("maxItemsPerTurn", int(text.limit) + 1)]
     if gate == "not scanned":
-        return [("maxScannedUserMessages", sum(each.role == "user" for each in trace.texts))]
+        return [("maxScannedUserMessages", sum(text.role == "user" for text in trace.texts))]
     if gate == "to-dos of this turn" and isinstance(text.limit, float):
         return [("maxTodoPerTurn", int(text.limit) + 1)]
     if gate == "to-do of the last hours":
@@ -328,7 +328,7 @@ def _rephrased(text: str, recipe: CaptureRecipe) -> list[str]:
 
 
 def _kept(at: int, trace: CaptureTrace) -> bool:
-    return any(at in each.texts and each.writes for each in trace.candidates)
+    return any(at in candidate.texts and candidate.writes for candidate in trace.candidates)
 
 
 def with_remedy(remedy: Remedy, at: int, trace: CaptureTrace, request: CaptureRequest) -> CaptureRequest:

@@ -80,7 +80,7 @@ def _parts(trace: CaptureTrace) -> dict[str, list[str]]:
     """Everything that a run says, as comparable lines; ids that it made are told by their order."""
     made = {
         write.row.id: f"new row {number}"
-        for number, write in enumerate((each for each in trace.writes if each.op == "add"), 1)
+        for number, write in enumerate((write for write in trace.writes if write.op == "add"), 1)
     }
 
     def line(value: Any) -> str:
@@ -90,11 +90,11 @@ def _parts(trace: CaptureTrace) -> dict[str, list[str]]:
         return text
 
     return {
-        "texts": [line({**each.as_json(), "message": each.message}) for each in trace.texts],
-        "candidates": [line(_candidate(each)) for each in trace.candidates],
-        "writes": [line(_write(each)) for each in trace.writes],
-        "calls": [line([each.purpose, each.parts, each.model]) for each in trace.calls],
-        "files": [line([each.path, each.text, each.append]) for each in trace.files],
+        "texts": [line({**text.as_json(), "message": text.message}) for text in trace.texts],
+        "candidates": [line(_candidate(candidate)) for candidate in trace.candidates],
+        "writes": [line(_write(write)) for write in trace.writes],
+        "calls": [line([call.purpose, call.parts, call.model]) for call in trace.calls],
+        "files": [line([file.path, file.text, file.append]) for file in trace.files],
         "settings": [line(dict(trace.settings))],
         "facts": [line(dict(trace.facts))],
     }
@@ -122,7 +122,7 @@ def _rounded(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {str(key): _rounded(each) for key, each in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return [_rounded(each) for each in value]
+        return [_rounded(item) for item in value]
     return value
 
 
@@ -170,7 +170,7 @@ def _admission(candidate: CaptureCandidate) -> Iterator[str]:
 
 
 def _neighbours(candidate: CaptureCandidate) -> Iterator[str]:
-    scores = [each.score for each in candidate.neighbours]
+    scores = [neighbour.score for neighbour in candidate.neighbours]
     if any(not 0 < score <= 1 + 1e-6 for score in scores):
         yield "a neighbour's score lies outside of 0 to 1"
     if scores != sorted(scores, reverse=True):

@@ -73,7 +73,7 @@ def recorded(request: CaptureRequest, trace: CaptureTrace, seen: Recorder) -> di
         "sessionKey": request.session or f"agent:{request.agent}:conversation",
     }
     steps: list[dict[str, Any]] = [
-        {"do": "agent_end", "ctx": context, "messages": [_timed(each) for each in request.messages]}
+        {"do": "agent_end", "ctx": context, "messages": [_timed(message) for message in request.messages]}
     ]
     if trace.settings.get("sessionEnd"):
         steps.append({"do": "session_end", "ctx": context, "event": {"reason": "new"}})
@@ -108,7 +108,7 @@ def recorded(request: CaptureRequest, trace: CaptureTrace, seen: Recorder) -> di
             }
             for call in trace.calls
         ],
-        "kept": [each.abstract for each in trace.candidates if each.writes],
+        "kept": [candidate.abstract for candidate in trace.candidates if candidate.writes],
     }
 
 
@@ -120,11 +120,11 @@ def read_recordings(path: Path) -> tuple[Recording, ...]:
         raise MemtuiError(
             f"{path} holds no recordings.", fix="Make one with: memtui capture --record."
         ) from error
-    if not all(isinstance(each, Mapping) and each.get("schema") == SCHEMA and is_own(each) for each in lines):
+    if not all(isinstance(line, Mapping) and line.get("schema") == SCHEMA and is_own(line) for line in lines):
         raise MemtuiError(
             f"{path} holds no recordings of ours.", fix="Make one with: memtui capture --record."
         )
-    return tuple(_recording(each) for each in lines)
+    return tuple(_recording(line) for line in lines)
 
 
 def _timed(message: Message) -> dict[str, Any]:
@@ -162,12 +162,15 @@ def is_own(value: Mapping[str, Any]) -> bool:
     if not all(isinstance(value.get(name), kind) for name, kind in _FIELDS.items()):
         return False
     messages = [
-        each for step in value["steps"] if isinstance(step, Mapping) for each in step.get("messages", ())
+        message
+        for step in value["steps"]
+        if isinstance(step, Mapping)
+        for message in step.get("messages", ())
     ]
     calls = value["calls"]
-    return all(isinstance(each, Mapping) and {"role", "content"} <= set(each) for each in messages) and all(
-        isinstance(each, Mapping) and {"purpose", "parts", "reply"} <= set(each) for each in calls
-    )
+    return all(
+        isinstance(message, Mapping) and {"role", "content"} <= set(message) for message in messages
+    ) and all(isinstance(call, Mapping) and {"purpose", "parts", "reply"} <= set(call) for call in calls)
 
 
 def messages_of(value: Mapping[str, Any]) -> list[Message]:
@@ -182,12 +185,12 @@ def calls_of(value: Mapping[str, Any]) -> tuple[ModelCall, ...]:
     """The questions of a recording that was made here, with what the model answered."""
     return tuple(
         ModelCall(
-            each["purpose"],
-            each["parts"],
-            None if each["reply"] is None else ModelReply(each["reply"]),
-            each.get("error") or "",
+            call["purpose"],
+            call["parts"],
+            None if call["reply"] is None else ModelReply(call["reply"]),
+            call.get("error") or "",
         )
-        for each in value["calls"]
+        for call in value["calls"]
     )
 
 
@@ -213,7 +216,7 @@ def replay(
     context = fresh()
     request = replace(recording.request, config={**recording.request.config, **settings})
     trace = capture(request, replace(context, chat=answers if recording.calls else None))
-    kept = [each.abstract for each in trace.candidates if each.writes]
+    kept = [candidate.abstract for candidate in trace.candidates if candidate.writes]
     before = {key_of(each) for each in recording.kept}
     after = {key_of(each) for each in kept}
     return RecordedWhatIf(

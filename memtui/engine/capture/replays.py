@@ -119,7 +119,7 @@ def _vector(value: Any, what: str) -> NDArray[np.float32]:
     import numpy as np
 
     try:
-        numbers = isinstance(value, list) and not any(isinstance(each, bool | str) for each in value)
+        numbers = isinstance(value, list) and not any(isinstance(item, bool | str) for item in value)
         vector = np.asarray(value, dtype=np.float32) if numbers else None
     except (TypeError, ValueError, OverflowError):
         vector = None
@@ -296,8 +296,8 @@ class RecordingReplay:
         self.draft.flush()
         told = {
             "kind": "capture",
-            "texts": [each.as_json() for each in trace.texts],
-            "candidates": [each.as_json() for each in trace.candidates],
+            "texts": [text.as_json() for text in trace.texts],
+            "candidates": [candidate.as_json() for candidate in trace.candidates],
         }
         step = {**_inputs(made["steps"][0]), "at": world.now_ms, "trace": [told]}
         return {"id": made.get("id"), **self.left(), "steps": [step]}
@@ -397,7 +397,7 @@ def marked(value: Any) -> Any:
         return value
     if isinstance(value, Mapping):
         return {key: marked(each) for key, each in value.items()}
-    return [marked(each) for each in value] if isinstance(value, list | tuple) else value
+    return [marked(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _inputs(step: Mapping[str, Any]) -> dict[str, Any]:

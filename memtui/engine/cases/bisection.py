@@ -45,7 +45,7 @@ class IndexCoverage:
 def held(pin: Snapshot, memory_id: str) -> IndexCoverage | None:
     """What the indexes of the version `pin` hold of a memory; None where that version does not have it."""
     columns = pin.dialect.columns
-    found = pin.rows_by_id([memory_id], [each for each in (*pin.row_columns, columns.vector) if each])
+    found = pin.rows_by_id([memory_id], [column for column in (*pin.row_columns, columns.vector) if column])
     if not found.num_rows:
         return None
     row = found.slice(0, 1).drop_columns(["_rowid"]).to_pylist()[0]
@@ -174,11 +174,11 @@ def bisect(
     (the request as it was configured). With `held_at` a version is told from an index that held the memory later.
     Raises UsageError without a version to compare with.
     """
-    readable = [each for each in versions if then_ms is None or each.time_ms >= then_ms] or list(
+    readable = [version for version in versions if then_ms is None or version.time_ms >= then_ms] or list(
         versions[-1:]
     )
-    older = [each for each in versions if then_ms is not None and each.time_ms <= then_ms][-1:]
-    line = [*older, *(each for each in readable if each not in older)]
+    older = [version for version in versions if then_ms is not None and version.time_ms <= then_ms][-1:]
+    line = [*older, *(version for version in readable if version not in older)]
     if len(line) < 1:
         raise UsageError("The table has no version that can be read.", fix="Its history was cleaned up.")
     seen: dict[int, BisectPoint] = {}
@@ -200,7 +200,7 @@ def bisect(
     ranks = [look(line[index]) for index in sampled]
     then = next((point for point in ranks if point.disposition != "unreadable"), now)
     different = [index for index, point in zip(sampled, ranks, strict=True) if not _same(point, now)]
-    points = tuple(seen[each.version] for each in line if each.version in seen)
+    points = tuple(seen[version.version] for version in line if version.version in seen)
     if different:
         low, high = different[-1], next(index for index in sampled if index > different[-1])
         while high - low > 1:
@@ -210,7 +210,7 @@ def bisect(
             else:
                 low = middle
         changed, before = look(line[high]), look(line[low])
-        points = tuple(seen[each.version] for each in line if each.version in seen)
+        points = tuple(seen[version.version] for version in line if version.version in seen)
         sentence = f"version {changed.version} changed it: {_said(before)} before, {_said(changed)} since"
         told, alone = _by_index(held_at, before, changed)
         told = told or _by_tie(before, changed)
@@ -243,12 +243,12 @@ def _point(ask: Ask, request: RecallRequest, memory_id: str, at: TableVersion) -
         trace = ask(request)
     except MemtuiError:
         return BisectPoint(at.version, at.time_ms, None, "unreadable")
-    found = next((each for each in trace.candidates if each.id == memory_id), None)
+    found = next((candidate for candidate in trace.candidates if candidate.id == memory_id), None)
     if found is None:
         return BisectPoint(at.version, at.time_ms, None, "no candidate")
     if found.rank is None:
         return BisectPoint(at.version, at.time_ms, None, found.disposition, found.reason)
-    level = sum(each.score == found.score for each in trace.results) - 1
+    level = sum(result.score == found.score for result in trace.results) - 1
     return BisectPoint(at.version, at.time_ms, found.rank, found.disposition, level=level)
 
 

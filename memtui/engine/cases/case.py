@@ -93,7 +93,7 @@ class Case:
             self,
             expected=tuple(each for each in self.expected if each != memory_id),
             rejected=tuple(each for each in self.rejected if each != memory_id),
-            grades=tuple(each for each in self.grades if each[0] != memory_id),
+            grades=tuple(grade for grade in self.grades if grade[0] != memory_id),
         )
 
     def as_json(self) -> dict[str, Any]:
@@ -159,7 +159,7 @@ def case_from(value: Any, where: str) -> Case:
     for key in ("expected", "rejected", "scopes"):
         given = value.get(key)
         if given is not None and not (
-            isinstance(given, list) and all(isinstance(each, str) for each in given)
+            isinstance(given, list) and all(isinstance(item, str) for item in given)
         ):
             raise UsageError(
                 f"{key} of {where} is not a list of texts.", fix="Write a list of ids (or scopes)."
@@ -202,7 +202,7 @@ def _grades(given: Any, expected: tuple[str, ...], where: str) -> tuple[tuple[st
         return ()
     known = (1, 2, MOST)
     if not isinstance(given, Mapping) or not all(
-        type(each) is int and each in known for each in given.values()
+        type(item) is int and item in known for item in given.values()
     ):
         raise UsageError(
             f"grades of {where} are not numbers from 1 to {MOST} by id.",
@@ -240,7 +240,7 @@ class CaseBook:
         if not isinstance(value, dict) or not isinstance(value.get("cases"), list):
             raise MemtuiError(f"{self.path} is not a case book.", fix="Repair or move the file away.")
         return tuple(
-            case_from(each, f"case {number} of {self.path}") for number, each in enumerate(value["cases"], 1)
+            case_from(case, f"case {number} of {self.path}") for number, case in enumerate(value["cases"], 1)
         )
 
     def find(
@@ -319,13 +319,13 @@ def demo_cases(now_ms: int) -> tuple[Case, ...]:
     """One case a question: the keys it names become ids."""
     return tuple(
         Case(
-            id=case_id(each.query, each.scopes, None, ""),
-            query=each.query,
-            expected=tuple(memory_id(key) for key in each.expected),
-            rejected=tuple(memory_id(key) for key in each.unexpected),
-            scopes=each.scopes,
-            note=each.shows,
+            id=case_id(question.query, question.scopes, None, ""),
+            query=question.query,
+            expected=tuple(memory_id(key) for key in question.expected),
+            rejected=tuple(memory_id(key) for key in question.unexpected),
+            scopes=question.scopes,
+            note=question.shows,
             created_ms=now_ms,
         )
-        for each in questions()
+        for question in questions()
     )

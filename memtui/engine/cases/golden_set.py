@@ -139,15 +139,15 @@ def _translated(value: Any, where: str) -> tuple[Any, list[str]]:
 def _take_objects(own: dict[str, Any], key: str, where: str) -> None:
     """Take expectations that are numbers, or objects with an id and perhaps a grade, as ids."""
     given = own.get(key)
-    if not isinstance(given, list) or all(isinstance(each, str) for each in given):
+    if not isinstance(given, list) or all(isinstance(item, str) for item in given):
         return
     ids: list[str] = []
     grades: dict[str, int] = dict(own.get("grades") or {})
-    for each in given:
-        if isinstance(each, Mapping):
-            named = next((each[word] for word in ("id", "memory_id", "ref") if word in each), None)
-            grade = next((each[word] for word in ("grade", "relevance") if word in each), None)
-            odd = [word for word in each if word not in ("id", "memory_id", "ref", "grade", "relevance")]
+    for item in given:
+        if isinstance(item, Mapping):
+            named = next((item[word] for word in ("id", "memory_id", "ref") if word in item), None)
+            grade = next((item[word] for word in ("grade", "relevance") if word in item), None)
+            odd = [word for word in item if word not in ("id", "memory_id", "ref", "grade", "relevance")]
             if not isinstance(named, str | int) or odd:
                 what = ", ".join(repr(word) for word in odd) or "no id"
                 raise UsageError(f"{key} of {where} holds an object with {what}.", fix="Write a list of ids.")
@@ -158,13 +158,13 @@ def _take_objects(own: dict[str, Any], key: str, where: str) -> None:
                         f"{key} of {where} has the grade {grade!r}.", fix=f"Give 0 to {MOST}, whole numbers."
                     )
                 grades[str(named)] = grade
-        elif isinstance(each, int) and not isinstance(each, bool):
-            ids.append(str(each))
+        elif isinstance(item, int) and not isinstance(item, bool):
+            ids.append(str(item))
         else:
             return  # said as no list of texts
     if key == "expected":
-        nothing = [each for each in ids if grades.get(each) == 0]
+        nothing = [memory_id for memory_id in ids if grades.get(memory_id) == 0]
         own["rejected"] = [*(own.get("rejected") or []), *nothing]
-        ids = [each for each in ids if each not in nothing]
+        ids = [memory_id for memory_id in ids if memory_id not in nothing]
         own["grades"] = {each: grade for each, grade in grades.items() if grade > 0}
     own[key] = ids

@@ -311,7 +311,7 @@ def _answer(case: Case, setup: CaseSetup, ask: Ask, known: Known, k: int, now_ms
         return CaseAnswer(case, ids, None, missing, "every expected memory is gone from the store")
     sure = trace.confidence
     unanswered = sure is not None and not sure.answered
-    measures = measure(left, ids, [scopes.get(each) for each in ids], k, unanswered=unanswered)
+    measures = measure(left, ids, [scopes.get(memory_id) for memory_id in ids], k, unanswered=unanswered)
     return CaseAnswer(case, ids, measures, missing)
 
 

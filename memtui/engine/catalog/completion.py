@@ -150,7 +150,7 @@ def known_values(name: str, context: FilterContext | None) -> list[tuple[str, in
             each for each in spec.provided if context is not None and context.provides(f"{name}:{each}")
         ]
         counts = _choice_counts(name, context)
-        return [(each, counts.get(each)) for each in (*spec.choices, *further)]
+        return [(choice, counts.get(choice)) for choice in (*spec.choices, *further)]
     if name == "scope" and context is not None:
         return list(_counted(context.catalog.scope_codes, context.catalog.scopes).items())
     if name == "cat":
@@ -169,7 +169,7 @@ def known_values(name: str, context: FilterContext | None) -> list[tuple[str, in
         return [(key, None) for key in (meta.keys if meta is not None else ())]
     if context is not None and context.provides(name):
         assert context.facts is not None
-        return [(each, None) for each in context.facts.values(name)]
+        return [(fact, None) for fact in context.facts.values(name)]
     return []
 
 

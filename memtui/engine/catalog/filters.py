@@ -332,7 +332,7 @@ def _id(asking: TermContext, term: FieldTerm, value: Value) -> Mask:
     found = asking.catalog.find(word.removesuffix("*"))
     if term.op == "=":
         texts = asking.catalog.ids.texts(found)
-        found = found[np.fromiter((each == word for each in texts), dtype=np.bool_, count=len(texts))]
+        found = found[np.fromiter((text == word for text in texts), dtype=np.bool_, count=len(texts))]
     return asking.mask(found)
 
 

@@ -118,7 +118,7 @@ def _advanced(
         parts.append(pin.take(row_ids[some].tolist(), pin.dialect.light).select(names))
         order.append(some)
     place = np.argsort(np.concatenate(order), kind="stable")
-    whole = pa.concat_tables([each.replace_schema_metadata(None) for each in parts])
+    whole = pa.concat_tables([part.replace_schema_metadata(None) for part in parts])
     whole = whole.take(pa.array(place)).append_column(ADDRESS, here.column(ADDRESS))
     return list(whole.combine_chunks().to_batches(max_chunksize=BATCH))
 

@@ -111,7 +111,7 @@ class TextLookup:
 def _plain(text: str) -> str:
     """Lower case, without the marks of Latin letters; Korean syllables composed."""
     parts = unicodedata.normalize("NFD", text.casefold())
-    return unicodedata.normalize("NFC", "".join(each for each in parts if not unicodedata.combining(each)))
+    return unicodedata.normalize("NFC", "".join(part for part in parts if not unicodedata.combining(part)))
 
 
 def _is_cjk(character: str) -> bool:

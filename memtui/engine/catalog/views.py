@@ -81,7 +81,7 @@ def selection_of(view: View, filter: str, cancel: CancelToken | None = None) -> 
 def select_ids(view: View, filter: str, cancel: CancelToken | None = None) -> list[str]:
     """The ids of all memories that a filter keeps, newest first; rows without an id are left out."""
     chosen = selection_of(view, filter, cancel)
-    return [each for each in chosen.catalog.ids.texts(chosen.positions) if each]
+    return [memory_id for memory_id in chosen.catalog.ids.texts(chosen.positions) if memory_id]
 
 
 def make_view(
@@ -219,7 +219,7 @@ def find_one(store: Store, catalog: Catalog, id_or_prefix: str, *, now_ms: int) 
             f"No memory has the id {wanted!r}.", fix="Take an id, or its first 8 characters, from the list."
         )
     if len(ids) > 1:
-        named = ", ".join(str(each) for each in ids[:_NAMED])
+        named = ", ".join(str(memory_id) for memory_id in ids[:_NAMED])
         more = " and more" if len(ids) > _NAMED else ""
         raise UsageError(f"Several ids begin with {wanted!r}: {named}{more}.", fix="Give more characters.")
     return memories_at(store, catalog, positions[:1], now_ms=now_ms)[0]

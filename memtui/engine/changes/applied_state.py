@@ -34,16 +34,16 @@ def whereabouts(images: RowImages, writer: Writer) -> AppliedState:
     edited = set() if after is None else set(after.column(ID).to_pylist())
     if added is not None:
         there = places(writer.rows(added.column(ID).to_pylist(), [ID]))
-        for each in added.column(ID).to_pylist():
-            votes[each in there] += 1
+        for value in added.column(ID).to_pylist():
+            votes[value in there] += 1
     if before is not None:
         ids = before.column(ID).to_pylist()
         columns = [ID] if after is None else after.schema.names
         now = writer.rows(ids, columns)
         there = places(now)
-        for each in ids:
-            if each not in edited:
-                votes[each not in there] += 1
+        for memory_id in ids:
+            if memory_id not in edited:
+                votes[memory_id not in there] += 1
         if after is not None:
             for vote in votes_of(before.select(columns), after, now, writer.dialect.columns.metadata):
                 votes[vote] += 1

@@ -63,7 +63,7 @@ def overtaken(
     changed = set(differing(before, theirs, names))
     if not changed:
         return None
-    part = replace(change_set, changes=tuple(each for each in change_set.changes if each.id in changed))
+    part = replace(change_set, changes=tuple(change for change in change_set.changes if change.id in changed))
     again = materialise(part, theirs, writer.dialect, trusted=False)
     lost = {conflict.id for conflict in again.conflicts}
     there = places(theirs)
@@ -90,7 +90,7 @@ def _replaced(
     """`old` with the rows in `changed` taken from `new`, and without those in `lost`."""
     if old is None:
         return None
-    kept = _only(old, {each for each in old.column(ID).to_pylist() if each not in changed})
+    kept = _only(old, {value for value in old.column(ID).to_pylist() if value not in changed})
     fresh = _only(new, set(changed) - set(lost))
     return _joined(kept, fresh.select(old.schema.names) if fresh is not None else None)
 

@@ -80,14 +80,14 @@ class BulkShift:
         """The same without these memories, of which only listed ones can be among them."""
         import numpy as np
 
-        gone = [at for at, each in enumerate(self.listed) if each.id in ids]
+        gone = [at for at, change in enumerate(self.listed) if change.id in ids]
         return replace(
             self,
             places=np.delete(self.places, gone),
             rows=np.delete(self.rows, gone) if len(self.rows) else self.rows,
             scopes=np.delete(self.scopes, gone),
-            listed=tuple(each for each in self.listed if each.id not in ids),
-            conflicts=tuple(each for each in self.conflicts if each.id not in ids),
+            listed=tuple(change for change in self.listed if change.id not in ids),
+            conflicts=tuple(conflict for conflict in self.conflicts if conflict.id not in ids),
             left=self.left | frozenset(ids),
         )
 
@@ -490,7 +490,7 @@ def _hashes(rows: pa.RecordBatch, names: Sequence[str]) -> NDArray[np.int64]:
 
     if tuple(names) == (ID,):
         return np.fromiter(
-            (hash64(each or "") for each in rows.column(ID).to_pylist()), np.int64, rows.num_rows
+            (hash64(value or "") for value in rows.column(ID).to_pylist()), np.int64, rows.num_rows
         )
     if not names:
         return np.zeros(rows.num_rows, np.int64)
@@ -518,6 +518,6 @@ def _places_of(rows: pa.RecordBatchReader, ids: Collection[str]) -> list[int]:
     """Where these memories stand in an image."""
     found, first = [], 0
     for piece in _pieces(rows):
-        found += [first + at for at, each in enumerate(piece.column(ID).to_pylist()) if each in ids]
+        found += [first + at for at, value in enumerate(piece.column(ID).to_pylist()) if value in ids]
         first += piece.num_rows
     return found

@@ -107,8 +107,13 @@ class Conflict:
     def as_json(self) -> dict[str, Any]:
         """Return it as the command line prints it."""
         fields = [
-            {"field": each.field, "before": each.before, "mine": each.mine, "theirs": each.theirs}
-            for each in self.fields
+            {
+                "field": conflict.field,
+                "before": conflict.before,
+                "mine": conflict.mine,
+                "theirs": conflict.theirs,
+            }
+            for conflict in self.fields
         ]
         return {"id": self.id, "reason": self.reason, "sentence": self.sentence, "fields": fields}
 
@@ -173,18 +178,18 @@ class ChangeSet:
     @property
     def asides(self) -> tuple[str, ...]:
         """What it does outside of the rows, in sentences: files beside the store, names of versions, copies."""
-        files = [each.sentence for each in self.files]
+        files = [file.sentence for file in self.files]
         return (
             *files,
-            *(each.sentence for each in self.tags),
-            *(each.sentence for each in self.removed_copies),
+            *(tag.sentence for tag in self.tags),
+            *(copy.sentence for copy in self.removed_copies),
         )
 
     @property
     def ids(self) -> tuple[str, ...]:
         """The memories concerned, in order."""
         stored = _stored(self.changes)
-        return tuple(each.id for each in self.changes) if stored is None else tuple(stored.ids)
+        return tuple(change.id for change in self.changes) if stored is None else tuple(stored.ids)
 
     @property
     def by_scope(self) -> tuple[tuple[str | None, int], ...]:
@@ -193,27 +198,29 @@ class ChangeSet:
         if self.bulk is not None:
             counts: Mapping[str | None, int] = self.bulk.by_scope
         else:
-            counts = Counter(each.scope for each in self.changes) if stored is None else stored.scopes
+            counts = Counter(change.scope for change in self.changes) if stored is None else stored.scopes
         return tuple(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0] or "")))
 
     def without(self, ids: Iterable[str]) -> ChangeSet:
         """The same set with these memories left alone, and what belongs together with them."""
         dropped = set(ids)
-        groups = {each.group for each in self.changes if each.id in dropped and each.group}
+        groups = {change.group for change in self.changes if change.id in dropped and change.group}
         stored = _stored(self.changes)
 
         def stays(change: Change) -> bool:
             return change.id not in dropped and change.group not in groups
 
         kept: Sequence[Change] = (
-            tuple(each for each in self.changes if stays(each)) if stored is None else stored.kept(stays)
+            tuple(change for change in self.changes if stays(change))
+            if stored is None
+            else stored.kept(stays)
         )
         return replace(
             self,
             title=_recounted(self.title, self.changes, kept),
             changes=kept,
-            conflicts=tuple(each for each in self.conflicts if each.id not in dropped),
-            copies=tuple(each for each in self.copies if each["id"] not in dropped),
+            conflicts=tuple(conflict for conflict in self.conflicts if conflict.id not in dropped),
+            copies=tuple(copy for copy in self.copies if copy["id"] not in dropped),
             bulk=None if self.bulk is None else self.bulk.without(dropped),
         )
 
@@ -222,8 +229,8 @@ class ChangeSet:
 
         For rows that a filter chose: one that cannot be changed must not keep the others from it.
         """
-        refused = tuple(each for each in self.conflicts if each.reason == "refused")
-        rest = tuple(each for each in self.conflicts if each.reason != "refused")
+        refused = tuple(conflict for conflict in self.conflicts if conflict.reason == "refused")
+        rest = tuple(conflict for conflict in self.conflicts if conflict.reason != "refused")
         return replace(self, conflicts=rest, left=(*self.left, *refused))
 
     def as_json(self) -> dict[str, Any]:
@@ -275,7 +282,7 @@ def _stored(changes: Sequence[Change]) -> StoredChanges[Change] | None:
 
 def _ops(changes: Sequence[Change]) -> frozenset[Op]:
     stored = _stored(changes)
-    return frozenset(each.op for each in changes) if stored is None else stored.ops
+    return frozenset(change.op for change in changes) if stored is None else stored.ops
 
 
 _BY_KIND = re.compile(r": \d+ [a-z]+(?:, \d+ [a-z]+)*$")
@@ -288,7 +295,7 @@ def _recounted(title: str, before: Iterable[Change], after: Iterable[Change]) ->
     """
     old, new = (
         counted(count, "memory", "memories")
-        for count in (len({each.group or each.id for each in changes}) for changes in (before, after))
+        for count in (len({change.group or change.id for change in changes}) for changes in (before, after))
     )
     if old == new or not title.startswith(old):
         return title
@@ -304,17 +311,17 @@ def outcome_json(
     copies: Iterable[Mapping[str, Any]],
 ) -> dict[str, Any]:
     """`entry`, `changed`, `rows`, `conflicts`, `warnings`, and `copies` where there are any."""
-    rows = [each.as_json() for each in changes]
+    rows = [change.as_json() for change in changes]
     document = {
         "schema": "memtui.change.v1",
         "action": action,
         "entry": entry,
         "changed": len(rows),
         "rows": rows,
-        "conflicts": [each.as_json() for each in conflicts],
+        "conflicts": [conflict.as_json() for conflict in conflicts],
         "warnings": list(warnings),
     }
-    more = [dict(each) for each in copies]
+    more = [dict(copy) for copy in copies]
     return {**document, "copies": more} if more else document
 
 
@@ -360,11 +367,11 @@ def subject_of(changes: Sequence[Change]) -> str:
     if len(changes) == 1:
         text = _of_one(changes[0])
     else:
-        telling = (each for each in changes if each.op != "edit" or "text" in each.after)
+        telling = (change for change in changes if change.op != "edit" or "text" in change.after)
         several = list(islice(telling, _NAMED)) or changes[:_NAMED]
         rest = len(changes) - len(several)
         room = (LONGEST - len(f"; {rest:,} more")) // _NAMED - 2
-        named = "; ".join(_short(_title(each), room) for each in several)
+        named = "; ".join(_short(_title(change), room) for change in several)
         text = f"{named}; {rest:,} more" if rest else named
     return _short(text, LONGEST)
 

@@ -92,7 +92,7 @@ def _write(change_set: ChangeSet, applier: Applier, *, confirmed: bool, store: s
 
         return apply_past(change_set, applier, confirmed=confirmed, store=store)
     if change_set.destroys and not confirmed:
-        gone = sum(each.op == "delete" for each in change_set.changes) or len(change_set.purges)
+        gone = sum(change.op == "delete" for change in change_set.changes) or len(change_set.purges)
         raise RefusedError(
             f"This deletes {counted(gone, 'memory', 'memories')}; nothing was changed.",
             fix="Preview it with --dry-run, then repeat with --yes.",
@@ -125,7 +125,7 @@ def _with_files(change_set: ChangeSet, applier: Applier, confirmed: bool) -> Out
     """The rows in one commit; the files are ready beside their places before it, and put there right after it."""
     prepared = _prepared(change_set)
     try:
-        detail = {"files": [each.as_json() for each in change_set.files]}
+        detail = {"files": [file.as_json() for file in change_set.files]}
         outcome = write_rows(change_set, applier, confirmed=confirmed, detail=detail)
     except BaseException:
         prepared.drop()
@@ -154,9 +154,7 @@ def _write_aside(
     undone = None if change_set.undoes is None else journal.entry(change_set.undoes)
     if undone is not None and (undone.state == INTERRUPTED or not change_set.asides):
         there = applier.writer.tags() if applier is not None and change_set.tags else {}
-        written = (
-            each for each in change_set.tags if not each.before or there.get(each.before) == each.version
-        )
+        written = (tag for tag in change_set.tags if not tag.before or there.get(tag.before) == tag.version)
         change_set = replace(change_set, tags=tuple(written))  # of what was cut off only what came to be
         _aside(change_set, applier, warnings := list(change_set.warnings))
         if undone.state == INTERRUPTED:
@@ -166,8 +164,8 @@ def _write_aside(
         return Outcome(None, change_set.action, (), warnings=tuple(warnings))
     detail = {
         **({"client": client} if client else {}),
-        **({"files": [each.as_json() for each in change_set.files]} if change_set.files else {}),
-        **({"tags": [each.as_json() for each in change_set.tags]} if change_set.tags else {}),
+        **({"files": [file.as_json() for file in change_set.files]} if change_set.files else {}),
+        **({"tags": [tag.as_json() for tag in change_set.tags]} if change_set.tags else {}),
     }
     version = change_set.version
     entry = journal.intend(
@@ -206,8 +204,8 @@ def _aside(change_set: ChangeSet, applier: Applier | None, warnings: list[str]) 
                 applier.writer.newest()
                 hold.check()
                 write_tags(applier.writer, change_set.tags)
-        for each in change_set.removed_copies:
-            each.remove()
+        for copy in change_set.removed_copies:
+            copy.remove()
     except BaseException:
         prepared.drop()
         raise

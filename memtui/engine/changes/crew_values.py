@@ -18,14 +18,14 @@ def read_categories(name: str, value: Any, now_ms: int) -> str:
         listed = (
             _json(value, list)
             if value.lstrip().startswith("[")
-            else [each.strip() for each in value.split(",")]
+            else [part.strip() for part in value.split(",")]
         )
-    if not isinstance(listed, list) or not all(isinstance(each, str) for each in listed):
+    if not isinstance(listed, list) or not all(isinstance(item, str) for item in listed):
         raise UsageError(
             f"{name} takes words between commas, or a JSON list of texts.",
             fix=f"For example: {name}=fact,price.",
         )
-    return json.dumps([each for each in dict.fromkeys(listed) if each.strip()])
+    return json.dumps([item for item in dict.fromkeys(listed) if item.strip()])
 
 
 def read_scope(name: str, value: Any, now_ms: int) -> str:

@@ -218,7 +218,7 @@ _HERMES = {
 }
 """The same of Hermes, whose scopes are workspaces."""
 
-_BY_NAME = {name: each for each in (*_CREW.values(), *_ALL) for name in (each.name, *each.aliases)}
+_BY_NAME = {name: field for field in (*_CREW.values(), *_ALL) for name in (field.name, *field.aliases)}
 
 
 def editable(dialect: Dialect) -> tuple[Field, ...]:
@@ -241,7 +241,7 @@ def editable(dialect: Dialect) -> tuple[Field, ...]:
     own = {"engine": _ENGINE, "hermes": _HERMES}.get(
         dialect.can.row_form, _CREW if dialect.lists_categories else {}
     )
-    return tuple(own.get(each.name, each) for each in _ALL if has.get(each.name, dialect.reads_metadata))
+    return tuple(own.get(field.name, field) for field in _ALL if has.get(field.name, dialect.reads_metadata))
 
 
 def parse(given: Mapping[str, Any], dialect: Dialect, now_ms: int) -> dict[str, Any]:
@@ -251,8 +251,8 @@ def parse(given: Mapping[str, Any], dialect: Dialect, now_ms: int) -> dict[str, 
     """
     if not given:
         raise UsageError("Nothing is to be set.", fix="For example: --set importance=0.9.")
-    known = {each.name: each for each in editable(dialect)}
-    called = {name: each for each in known.values() for name in (*each.aliases, each.name)}
+    known = {field.name: field for field in editable(dialect)}
+    called = {name: field for field in known.values() for name in (*field.aliases, field.name)}
     out: dict[str, Any] = {}
     for name, value in given.items():
         word = name.strip().lower().replace("-", "_")

@@ -56,24 +56,24 @@ def edits_of(texts: Mapping[Path, str]) -> tuple[FileEdit, ...]:
             raise MemtuiError(
                 f"{path} cannot be read; nothing was changed.", fix="Move it away, or make it readable."
             ) from error
-    return tuple(each for each in found if each.before != each.after)
+    return tuple(edit for edit in found if edit.before != edit.after)
 
 
 def edits_in(detail: Mapping[str, Any]) -> tuple[FileEdit, ...]:
     """The edits that a journal entry keeps."""
-    return tuple(FileEdit(each["path"], each["before"], each["after"]) for each in detail.get("files", ()))
+    return tuple(FileEdit(file["path"], file["before"], file["after"]) for file in detail.get("files", ()))
 
 
 def files_written(edits: Iterable[FileEdit]) -> set[bool]:
     """Whether files are as after their edits (True) or as before (False); nothing is said of another text."""
     said = set()
-    for each in edits:
+    for edit in edits:
         try:
-            now = _text(Path(each.path))
+            now = _text(Path(edit.path))
         except (OSError, UnicodeDecodeError):
             continue
-        if now in (each.before, each.after):
-            said.add(now == each.after)
+        if now in (edit.before, edit.after):
+            said.add(now == edit.after)
     return said
 
 
@@ -104,7 +104,7 @@ class PreparedFiles:
             except OSError as error:
                 problems.append(f"{path} is unchanged: {(error.strerror or str(error)).lower()}.")
         self.drop()
-        return [each for each in problems if each]
+        return [problem for problem in problems if problem]
 
     def _beyond(self, edit: FileEdit, path: Path, now: str | None) -> str:
         """A file that has grown since keeps what was added; another change is left alone."""

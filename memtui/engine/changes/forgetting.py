@@ -82,9 +82,9 @@ def read_links(store: Store) -> MemoryLinks:
     linked = " OR ".join(sql.contains(columns.metadata, f'"{key}"') for key in _KEYS)
     for batch in store.scan([columns.id, columns.metadata], where=linked, batch_size=8_192):
         ids, texts = batch.column(columns.id).to_pylist(), batch.column(columns.metadata).to_pylist()
-        for each, text in zip(ids, texts, strict=True):
-            if each is not None:
-                _link(links, each, parse_object(text)[0])
+        for memory_id, text in zip(ids, texts, strict=True):
+            if memory_id is not None:
+                _link(links, memory_id, parse_object(text)[0])
     return links
 
 
@@ -139,11 +139,11 @@ def make_receipt(
         text for text in (reworded or {}).values() if len(text) >= _SHORTEST and not _same_text(pin, text)
     ]
     traces = writer.traces(ids, alone) if change_set.shrinks else writer.still_in(before, ids)
-    indexed = [each for each in list(texts)[:_ASKED] if each in _by_index(pin, texts[each])]
+    indexed = [text for text in list(texts)[:_ASKED] if text in _by_index(pin, texts[text])]
     clean = not present and not indexed
     if change_set.shrinks:
         clean = clean and not traces.versions and not traces.files
-    kept = [{key: each[key] for key in ("id", "path", "line", "kind")} for each in change_set.copies]
+    kept = [{key: copy[key] for key in ("id", "path", "line", "kind")} for copy in change_set.copies]
     return {
         "schema": SCHEMA,
         "entry": entry,
@@ -151,15 +151,15 @@ def make_receipt(
         "store": store,
         "mode": "history shrunk" if change_set.shrinks else "deleted",
         "memories": [
-            {"id": each.id, "text_sha256": hashed(texts[each.id]), "why": each.why}
-            for each in change_set.changes
-            if each.id in texts
+            {"id": change.id, "text_sha256": hashed(texts[change.id]), "why": change.why}
+            for change in change_set.changes
+            if change.id in texts
         ]
         + [
             {"id": each, "text_sha256": hashed(text), "why": "redacted"}
             for each, text in (reworded or {}).items()
         ]
-        + [{"id": each, "text_sha256": None, "why": "deleted before"} for each in change_set.purges],
+        + [{"id": purge, "text_sha256": None, "why": "deleted before"} for purge in change_set.purges],
         "clean": clean,
         "found": {
             "newest_version": present,
@@ -169,7 +169,7 @@ def make_receipt(
         },
         "searched": {"versions": traces.versions_searched, "files": traces.files_searched},
         "same_text": {each: others for each, others in twins.items() if others},
-        "mirror_lines_removed": sum(bool(each["goes"]) for each in change_set.copies),
+        "mirror_lines_removed": sum(bool(copy["goes"]) for copy in change_set.copies),
         "copies_left": [
             each for each, whole in zip(kept, change_set.copies, strict=True) if not whole["goes"]
         ],
@@ -294,10 +294,10 @@ def plan_forget(
     planner = change_planner(engine)
     found = read(planner, ids, doubled=True)
     gone = _deleted_before(found, journal) if shrink else []
-    conflicts = [each for each in found.conflicts if each.id not in gone]
+    conflicts = [conflict for conflict in found.conflicts if conflict.id not in gone]
     behind = read_links(planner.store).behind(ids) if found.rows else {}
     with_all = read(planner, [*found.rows, *behind], doubled=True)
-    conflicts += [each for each in with_all.conflicts if each.reason == "refused"]
+    conflicts += [conflict for conflict in with_all.conflicts if conflict.reason == "refused"]
     whys = dict.fromkeys(found.rows, "") | behind
     spared = [each for each, row in with_all.rows.items() if spare_pinned and _pinned(row)]
     column, many = planner.store.dialect.columns.text, with_all.doubled
@@ -306,7 +306,7 @@ def plan_forget(
         for each, row in with_all.rows.items()
         if each not in spared
     ]
-    texts = {each.id: with_all.rows[each.id].memory.raw_text for each in changes}
+    texts = {change.id: with_all.rows[change.id].memory.raw_text for change in changes}
     folder = planner.store.folder
     copies = find_copies(folder, texts, mirror_folders(engine.found)) if folder is not None else []
     names = tag_names(planner.store.pin()) if shrink else {}
@@ -314,7 +314,8 @@ def plan_forget(
     return ChangeSet(
         action="forget",
         title=_title(
-            sum(each.rows for each in changes) + len(gone), "deleted, history shrunk" if shrink else "deleted"
+            sum(change.rows for change in changes) + len(gone),
+            "deleted, history shrunk" if shrink else "deleted",
         ),
         changes=tuple(changes),
         version=found.version,
@@ -323,7 +324,7 @@ def plan_forget(
             *_warnings(changes, spared, copies, shrink=shrink, cleanup=cleanup),
             *words_of_names(names, going=drop_names),
         ),
-        copies=tuple(each.as_json() for each in copies),
+        copies=tuple(copy.as_json() for copy in copies),
         shrinks=shrink,
         tags=removed_tags(names) if drop_names else (),
         purges=tuple(gone),
@@ -348,7 +349,7 @@ def plan_forget_person(
     `redacted` gives the words by the id of the memory; empty ones mean the `name`, whole or a word of it.
     """
     words = {each: said for each, said in (redacted or {}).items() if each in ids}
-    deleted = [each for each in ids if each not in words]
+    deleted = [memory_id for memory_id in ids if memory_id not in words]
     planned = plan_forget(engine, deleted, hard=True, shrink=True, drop_names=True)
     return _with_redacted(engine, planned, words, name) if words else planned
 
@@ -375,7 +376,7 @@ def _with_redacted(engine: Engine, planned: ChangeSet, words: Mapping[str, str],
             idle.append(Conflict(each, "refused", sentence))
     named = {each: new for each, new in given.items() if new}
     edits = plan_each(engine, named, "words taken out", in_place=True)
-    kept = tuple(replace(each, why="redacted") for each in edits.changes if each.id not in planned.ids)
+    kept = tuple(replace(change, why="redacted") for change in edits.changes if change.id not in planned.ids)
     told = tuple(
         f"{each[:8]} keeps the words in its metadata: {', '.join(keys)}." for each, keys in elsewhere.items()
     )
@@ -412,7 +413,9 @@ def apply_forget(change_set: ChangeSet, applier: Applier, *, confirmed: bool, st
     """Delete, erase the mirror lines, shrink when asked, look for what is left, and write the receipt."""
     texts = _texts(change_set)
     reworded = {
-        each.id: str(each.before.get("text") or "") for each in change_set.changes if each.op == "edit"
+        change.id: str(change.before.get("text") or "")
+        for change in change_set.changes
+        if change.op == "edit"
     }
     if change_set.shrinks:
         require_untagged(applier.writer.tags(), change_set.tags)
@@ -422,7 +425,7 @@ def apply_forget(change_set: ChangeSet, applier: Applier, *, confirmed: bool, st
         return outcome
     applier.access.require(confirmed=confirmed)
     journal, warnings = applier.journal, list(outcome.warnings)
-    removed, problems = erase((TextCopy(**each) for each in change_set.copies), texts)
+    removed, problems = erase((TextCopy(**copy) for copy in change_set.copies), texts)
     warnings += problems
     version = outcome.version_after
     if removed and outcome.entry is not None and not change_set.shrinks:
@@ -512,7 +515,7 @@ def _pinned(row: EditableRow) -> bool:
 
 def _deleted_before(found: ReadRows, journal: Journal | None) -> list[str]:
     """Of the ids that are not in the table, those that the journal knows."""
-    missing = [each.id for each in found.conflicts if each.reason == "gone"]
+    missing = [conflict.id for conflict in found.conflicts if conflict.reason == "gone"]
     return [each for each in missing if journal is not None and journal.of_memory(each)]
 
 
@@ -526,11 +529,11 @@ def _warnings(
 ) -> list[str]:
     notes = _spared(spared)
     notes += [
-        f"{counted(each.rows, 'row shares', 'rows share')} the id {each.id}: all of them go."
-        for each in changes
-        if each.rows > 1
+        f"{counted(change.rows, 'row shares', 'rows share')} the id {change.id}: all of them go."
+        for change in changes
+        if change.rows > 1
     ]
-    if any(each.id.startswith(DERIVED) for each in changes):
+    if any(change.id.startswith(DERIVED) for change in changes):
         notes.append("Memories that the agent makes from files come back when it reads those files again.")
     if stay := [copy for copy in copies if not copy.goes]:
         said = counted(len(stay), "copy in another file stays", "copies in other files stay")
@@ -561,7 +564,7 @@ def _spared(ids: Sequence[str]) -> list[str]:
 
 def _texts(change_set: ChangeSet) -> dict[str, str]:
     deleted: dict[str, Mapping[str, Any]] = {
-        each.id: each.before for each in change_set.changes if each.op == "delete"
+        change.id: change.before for change in change_set.changes if change.op == "delete"
     }
     return {each: str(before.get("text") or "") for each, before in deleted.items()}
 

@@ -29,12 +29,12 @@ def read_tags(name: str, value: Any, now_ms: int) -> list[str]:
     listed = value
     if isinstance(value, str):
         listed = _json(value) if value.lstrip().startswith("[") else value.split(",")
-    if not isinstance(listed, list) or not all(isinstance(each, str) for each in listed):
+    if not isinstance(listed, list) or not all(isinstance(item, str) for item in listed):
         raise UsageError(
             f"{name} takes words between commas, or a JSON list of texts.",
             fix=f"For example: {name}=garden,tools.",
         )
-    return list(dict.fromkeys(word for each in listed if (word := each.strip())))
+    return list(dict.fromkeys(word for item in listed if (word := item.strip())))
 
 
 def _json(text: str) -> Any:

@@ -74,10 +74,10 @@ def find_interrupted(engine: Engine) -> list[Interrupted]:
     if not entries:
         return []
     if engine.store.dialect.can.edits_files:
-        return [Interrupted(each, _found_in_notes(each)) for each in entries]
+        return [Interrupted(entry, _found_in_notes(entry)) for entry in entries]
     writer = engine.store.writer()
     writer.newest()
-    return [Interrupted(each, _found(each, journal, writer)) for each in entries]
+    return [Interrupted(entry, _found(entry, journal, writer)) for entry in entries]
 
 
 def _found_in_notes(entry: JournalEntry) -> AppliedState:
@@ -100,10 +100,8 @@ def _found(entry: JournalEntry, journal: Journal, writer: Writer) -> AppliedStat
     there = writer.tags() if (tags := tags_in(entry.detail)) else {}
     said = files_written(edits_in(entry.detail))
     said |= {
-        (there.get(each.after) if each.after else None) == each.version
-        if each.after
-        else each.before not in there
-        for each in tags
+        (there.get(tag.after) if tag.after else None) == tag.version if tag.after else tag.before not in there
+        for tag in tags
     }
     if len(said) == 2:
         return AppliedState.HALF
@@ -156,9 +154,7 @@ def _finish(entry: JournalEntry, planned: ChangeSet, applier: Applier, *, confir
     if planned.tags:
         there = applier.writer.tags()
         with applier.gatekeeper.hold():
-            write_tags(
-                applier.writer, [each for each in planned.tags if there.get(each.after) != each.version]
-            )
+            write_tags(applier.writer, [tag for tag in planned.tags if there.get(tag.after) != tag.version])
     version = applier.writer.newest()
     applier.journal.applied(entry.entry, version, **bookkeeping(entry.undoes, applier.journal))
     return Outcome(entry.entry, entry.action, (), warnings=warnings, version_after=version)
@@ -219,9 +215,9 @@ def plan_undo(engine: Engine, number: int | None = None, *, forced: Collection[s
         # A copy of a version is taken away only by its number: it is no change of the store.
         entry = next(
             (
-                each
-                for each in applied
-                if each.action not in (*REVERSALS, CLEAN, MAINTAIN, PIN) or is_whole_restore(each)
+                entry
+                for entry in applied
+                if entry.action not in (*REVERSALS, CLEAN, MAINTAIN, PIN) or is_whole_restore(entry)
             ),
             None,
         )
@@ -266,11 +262,11 @@ def plan_redo(engine: Engine, number: int | None = None, *, forced: Collection[s
 
         return plan_note_redo(engine, number)
     journal, writer = engine.write_state.journal, engine.store.writer()
-    undos = [each for each in journal.entries(states=("applied",)) if each.action == "undo"]
-    undos = [each for each in undos if each.rows or edits_in(each.detail) or tags_in(each.detail)]
+    undos = [entry for entry in journal.entries(states=("applied",)) if entry.action == "undo"]
+    undos = [undo for undo in undos if undo.rows or edits_in(undo.detail) or tags_in(undo.detail)]
     if number is not None:
         journal.entry(number)
-        undos = [each for each in undos if number in (each.entry, each.undoes)]
+        undos = [undo for undo in undos if number in (undo.entry, undo.undoes)]
     if not undos:
         what = "There is nothing to redo." if number is None else f"Entry {number} is not undone."
         raise RefusedError(what, fix="See what was undone with: memtui journal.")
@@ -280,4 +276,4 @@ def plan_redo(engine: Engine, number: int | None = None, *, forced: Collection[s
 def _undo_of(journal: Journal, entry: JournalEntry) -> int:
     """The applied undo of an undone entry."""
     undos = journal.entries(states=("applied",))
-    return next((each.entry for each in undos if each.undoes == entry.entry), entry.entry)
+    return next((undo.entry for undo in undos if undo.undoes == entry.entry), entry.entry)

@@ -160,7 +160,7 @@ class Journal:
             listed = (
                 changes.named()
                 if isinstance(changes, StoredChanges)
-                else ((each.id, each.op) for each in changes)
+                else ((change.id, change.op) for change in changes)
             )
             rows = ((entry, n, *each) for n, each in enumerate(listed))
             db.executemany("INSERT INTO rows VALUES (?, ?, ?, ?)", rows)
@@ -253,8 +253,10 @@ class Journal:
     def taken_back(self) -> frozenset[int]:
         """The entries whose change was taken back, and was not made again since."""
         entries = self.entries()
-        again = {each.detail.get("redone") for each in entries if each.state != "undone"}
-        return frozenset(each.entry for each in entries if each.state == "undone" and each.entry not in again)
+        again = {entry.detail.get("redone") for entry in entries if entry.state != "undone"}
+        return frozenset(
+            entry.entry for entry in entries if entry.state == "undone" and entry.entry not in again
+        )
 
     def rows(self, number: int) -> list[EntryRow]:
         """The memories of an entry, in the order of the change."""
@@ -317,7 +319,7 @@ class Journal:
         wanted = pa.array(list(ids), pa.string())
         with self._file.writing() as db:
             db.execute("CREATE TEMP TABLE gone (id TEXT PRIMARY KEY)")
-            db.executemany("INSERT OR IGNORE INTO gone VALUES (?)", ((each,) for each in ids))
+            db.executemany("INSERT OR IGNORE INTO gone VALUES (?)", ((memory_id,) for memory_id in ids))
             hit = [row[0] for row in db.execute("SELECT DISTINCT entry FROM rows WHERE id IN gone")]
             for entry in hit:
                 self._hide(db, entry)
@@ -413,12 +415,12 @@ _FIRST_LINE = b"[\n"
 def _shown_lines(changes: Sequence[Change]) -> bytes | Callable[[BinaryIO], None]:
     """What is shown of the changes as one JSON list; of very many a line each, written one by one."""
     if not isinstance(changes, StoredChanges):
-        return _dump([[each.before, each.after] for each in changes]).encode("ascii")
+        return _dump([[change.before, change.after] for change in changes]).encode("ascii")
 
     def write(file: BinaryIO) -> None:
         file.write(_FIRST_LINE)
-        for n, each in enumerate(changes):
-            file.write((",\n" if n else "").encode() + _dump([each.before, each.after]).encode("ascii"))
+        for n, change in enumerate(changes):
+            file.write((",\n" if n else "").encode() + _dump([change.before, change.after]).encode("ascii"))
         file.write(b"\n]")
 
     return write

@@ -116,7 +116,7 @@ class _Expected:
             fields += self._keys(edit, self.value(metadata, at))
         if not fields:
             return None
-        names = ", ".join(each.field for each in fields)
+        names = ", ".join(field.field for field in fields)
         return Conflict(change.id, "changed", f"Another program has changed its {names}.", tuple(fields))
 
     def _keys(self, edit: Edit, stored: str | None) -> list[FieldConflict]:

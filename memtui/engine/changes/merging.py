@@ -104,7 +104,7 @@ def _survivor(
     dialect, memory = planner.store.dialect, row.memory
     everyone = [row, *others]
     patch = RowPatch()
-    importance = max(each.memory.importance or 0.0 for each in everyone)
+    importance = max(row.memory.importance or 0.0 for row in everyone)
     if dialect.columns.importance and importance > (memory.importance or 0.0):
         patch.columns[dialect.columns.importance] = importance
         if LABEL in dialect.labels:
@@ -121,13 +121,15 @@ def _survivor(
 def _take_over(
     patch: RowPatch, row: EditableRow, others: Sequence[EditableRow], dialect: Dialect, losers: Losers
 ) -> None:
-    memory, everyone = row.memory, [row.memory, *(each.memory for each in others)]
-    tier = min((each.tier for each in everyone if each.tier in TIERS), key=TIERS.index, default=memory.tier)
-    uses = sum(each.access_count or 0 for each in everyone)
-    last = max(each.last_accessed_ms for each in everyone)
+    memory, everyone = row.memory, [row.memory, *(row.memory for row in others)]
+    tier = min(
+        (memory.tier for memory in everyone if memory.tier in TIERS), key=TIERS.index, default=memory.tier
+    )
+    uses = sum(memory.access_count or 0 for memory in everyone)
+    last = max(memory.last_accessed_ms for memory in everyone)
     patch.metadata = {
         "tier": tier,
-        "confidence": max(each.confidence or 0.0 for each in everyone),
+        "confidence": max(memory.confidence or 0.0 for memory in everyone),
         "access_count": uses,
         "last_accessed_at": last,
     }
@@ -138,7 +140,7 @@ def _take_over(
     ):
         if column:
             patch.columns[column] = value
-    if any(each.metadata_values.get(PINNED) is True for each in everyone):
+    if any(memory.metadata_values.get(PINNED) is True for memory in everyone):
         patch.metadata[PINNED] = True
     if losers == "supersede":
         relations = memory.metadata_values.get("relations")
@@ -192,9 +194,9 @@ def plan_supersede(engine: Engine, ids: Sequence[str], by: str) -> ChangeSet:
     losers = [row for each, row in found.rows.items() if each != by]
     conflicts = list(found.conflicts)
     conflicts += [
-        Conflict(each, "refused", "The agent makes this memory from a file: it would come back.")
-        for each in found.rows
-        if each.startswith(DERIVED)
+        Conflict(row, "refused", "The agent makes this memory from a file: it would come back.")
+        for row in found.rows
+        if row.startswith(DERIVED)
     ]
     losers = [row for row in losers if not row.memory.id.startswith(DERIVED)]
     if survivor is None or not losers:

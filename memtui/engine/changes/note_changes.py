@@ -304,7 +304,7 @@ def plan_note_undo(engine: Engine, number: int | None) -> ChangeSet:
     journal = engine.write_state.journal
     if number is None:
         applied = journal.entries(states=("applied",))
-        entry = next((each for each in applied if each.action not in ("undo", "redo")), None)
+        entry = next((entry for entry in applied if entry.action not in ("undo", "redo")), None)
         if entry is None:
             raise RefusedError("There is nothing to undo.", fix="See what was changed with: memtui journal.")
     else:
@@ -424,11 +424,11 @@ def _detail(change_set: ChangeSet, files: Sequence[FileEdit], client: str) -> Ma
     return {
         "subject": subject_of(change_set.changes),
         **({"client": client} if client else {}),
-        "files": [FileEdit(each.path, each.before, each.after).as_json() for each in files],
+        "files": [FileEdit(file.path, file.before, file.after).as_json() for file in files],
         "places": {
-            each.path: {"before": dict(each.ranges_before), "after": dict(each.ranges)}
-            for each in change_set.files
-            if isinstance(each, NoteEdit)
+            file.path: {"before": dict(file.ranges_before), "after": dict(file.ranges)}
+            for file in change_set.files
+            if isinstance(file, NoteEdit)
         },
     }
 
@@ -445,7 +445,9 @@ def _write_all(change_set: ChangeSet) -> list[FileEdit]:
             merge_into_file(path, written.after, written.before)
         if isinstance(error, SameLineError):
             ids = change_set.ids or ("",)
-            raise ConflictError([Conflict(each, "changed", error.message) for each in ids]) from error
+            raise ConflictError(
+                [Conflict(memory_id, "changed", error.message) for memory_id in ids]
+            ) from error
         raise
     return [FileEdit(str(path), written.before, written.after) for path, written in done]
 

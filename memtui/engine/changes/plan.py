@@ -51,7 +51,7 @@ class Planner:
     def makes_version(self, memory: Memory) -> bool:
         """Whether a new text makes a new version of this memory; one that is staged to be new has none yet."""
         new = self.staged is not None and any(
-            each.op == "add" and each.id == memory.id for each in self.staged.changes
+            change.op == "add" and change.id == memory.id for change in self.staged.changes
         )
         return not new and versioned(memory, self.store.dialect)
 
@@ -93,7 +93,7 @@ class EditableRows(Mapping[str, EditableRow]):
     def __init__(self, taken: Taken, at: Mapping[str, int], store: Store, now_ms: int) -> None:
         self._taken, self._store, self._now_ms = taken, store, now_ms
         self._ids = tuple(at)
-        self._number = {each: number for number, each in enumerate(self._ids)}
+        self._number = {memory_id: number for number, memory_id in enumerate(self._ids)}
         self._at = tuple(at.values())
         self._block, self._made = -1, list[EditableRow]()
 
@@ -166,7 +166,7 @@ def read(planner: Planner, ids: Iterable[str], *, doubled: bool = False) -> Read
         there = places(table)
         taken = partial(_held, table)
     at: dict[str, int] = {}
-    barred = {each.id for each in closed}
+    barred = {conflict.id for conflict in closed}
     shared: dict[str, int] = {}
     for each in wanted:
         here = there.get(each, ())
@@ -353,7 +353,7 @@ def _rules(
     """What the store's rules add to what was asked for, each once."""
     from memtui.engine.providers.embedder import NoEmbedder
 
-    dialect, asked = planner.store.dialect, {name for each in settings for name in each.values}
+    dialect, asked = planner.store.dialect, {name for edit in settings for name in edit.values}
     if embedded and not isinstance(planner.embedder, NoEmbedder):
         yield f"A new vector is made by {planner.embedder.describe()}."
     if adds:
@@ -391,7 +391,7 @@ def _changes(
     else:
         made = (change_of(row, patch, dialect),)
     notes.update(patch.warnings)
-    return tuple(each for each in made if each is not None)
+    return tuple(change for change in made if change is not None)
 
 
 def new_vectors(

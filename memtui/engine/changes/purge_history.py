@@ -49,7 +49,9 @@ def plan_past(engine: Engine, ids: Sequence[str], *, drop_names: bool = False) -
     """
     journal, planner = engine.write_state.journal, change_planner(engine)
     found = read(planner, ids)
-    gone = _only_older(planner.store, [each.id for each in found.conflicts if each.reason == "gone"])
+    gone = _only_older(
+        planner.store, [conflict.id for conflict in found.conflicts if conflict.reason == "gone"]
+    )
     entries, older = _journalled([*found.rows, *gone][:_COUNTED], journal)
     folder = planner.store.folder
     copies = find_copies(folder, older, mirror_folders(engine.found)) if folder is not None and older else []
@@ -75,9 +77,9 @@ def plan_past(engine: Engine, ids: Sequence[str], *, drop_names: bool = False) -
             *(Change(each, "edit", kept, removed, title=_NO_LONGER) for each in gone),
         ),
         version=found.version,
-        conflicts=tuple(each for each in found.conflicts if each.id not in gone),
+        conflicts=tuple(conflict for conflict in found.conflicts if conflict.id not in gone),
         warnings=tuple(warnings),
-        copies=tuple({**each.as_json(), "goes": False} for each in copies),
+        copies=tuple({**copy.as_json(), "goes": False} for copy in copies),
         shrinks=True,
         tags=removed_tags(names) if drop_names else (),
     )
@@ -132,11 +134,11 @@ def _journalled(ids: Sequence[str], journal: Journal) -> tuple[set[int], dict[st
     """The entries that tell of these memories, and the text of each before its first change there."""
     entries: set[int] = set()
     older: dict[str, str] = {}
-    for each in ids:
-        for entry, row in journal.of_memory(each):
+    for memory_id in ids:
+        for entry, row in journal.of_memory(memory_id):
             entries.add(entry.entry)
             if isinstance(row.before.get("text"), str):
-                older[each] = row.before["text"]
+                older[memory_id] = row.before["text"]
     return entries, older
 
 
@@ -147,11 +149,11 @@ def _only_older(store: Store, ids: Sequence[str]) -> tuple[str, ...]:
         if not left:
             break
         try:
-            for each in _strings(store.pin(number), list(left)):
-                left.pop(each, None)
+            for text in _strings(store.pin(number), list(left)):
+                left.pop(text, None)
         except MemtuiError:  # cleaned away meanwhile
             continue
-    return tuple(each for each in dict.fromkeys(ids) if each not in left)
+    return tuple(memory_id for memory_id in dict.fromkeys(ids) if memory_id not in left)
 
 
 def _strings(pin: Snapshot, ids: Sequence[str]) -> dict[str, list[str]]:
@@ -176,7 +178,7 @@ def _older(writer: Writer, ids: Sequence[str]) -> dict[str, str]:
                 secrets = [text[secret.start : secret.end] for secret in find_secrets(text)]
                 wholes = strings[:1] if len(strings[0]) >= _SHORTEST else []
                 older |= dict.fromkeys(secrets, memory)
-                older |= {each: memory for each in wholes if each not in present}
+                older |= {whole: memory for whole in wholes if whole not in present}
     return older
 
 
@@ -184,14 +186,16 @@ def _shared(
     pin: Snapshot, ids: Sequence[str], older: Mapping[str, str]
 ) -> tuple[list[str], dict[str, list[str]]]:
     """The older texts that no memory has now, and by memory the others that say them."""
-    now = "\n".join(each for strings in _strings(pin, ids).values() for each in strings)
+    now = "\n".join(text for strings in _strings(pin, ids).values() for text in strings)
     alone: list[str] = []
     twins: dict[str, list[str]] = {}
     column, own = pin.dialect.columns.id, set(ids)
     for text in older:
         condition = sql.contains(pin.dialect.columns.text, text)
         found = [
-            each for batch in pin.scan([column], where=condition) for each in batch.column(column).to_pylist()
+            value
+            for batch in pin.scan([column], where=condition)
+            for value in batch.column(column).to_pylist()
         ]
         others = [str(each) for each in found if each not in own]
         if others:
@@ -232,11 +236,11 @@ def _receipt(
         else "history removed, the memories stay",
         "memories": [
             {
-                "id": each,
-                "text_sha256": hashed("\n".join(now.get(each, ())[:1])),
-                "why": "stays" if each in now else "was removed before",
+                "id": memory_id,
+                "text_sha256": hashed("\n".join(now.get(memory_id, ())[:1])),
+                "why": "stays" if memory_id in now else "was removed before",
             }
-            for each in ids
+            for memory_id in ids
         ],
         "clean": not (present or indexed or left or traces.files),
         "found": {
@@ -249,7 +253,7 @@ def _receipt(
         "same_text": {each: sorted(set(others)) for each, others in twins.items()},
         "mirror_lines_removed": 0,
         "copies_left": [
-            {key: each[key] for key in ("id", "path", "line", "kind")} for each in change_set.copies
+            {key: copy[key] for key in ("id", "path", "line", "kind")} for copy in change_set.copies
         ],
         "journal": CONTENTS_REMOVED,
     }

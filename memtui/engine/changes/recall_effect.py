@@ -190,7 +190,7 @@ class RecallEffect:
             "asked": self.asked,
             "failed": self.failed,
             "cases": self.cases.as_json(),
-            "changed": [each.as_json() for each in self.changed],
+            "changed": [change.as_json() for change in self.changed],
             "not_known": self.not_known,
         }
 
@@ -199,19 +199,19 @@ def of_cases(cases: Sequence[Case]) -> list[EffectQuestion]:
     """The saved cases as questions."""
     return [
         EffectQuestion(
-            each.query,
+            case.query,
             RecallRequest(
-                each.query,
-                scopes=each.searched,
-                category=each.category,
-                agent=each.agent,
-                query_vector=each.query_vector,
+                case.query,
+                scopes=case.searched,
+                category=case.category,
+                agent=case.agent,
+                query_vector=case.query_vector,
             ),
-            each.expected,
-            each.rejected,
+            case.expected,
+            case.rejected,
             saved=True,
         )
-        for each in cases
+        for case in cases
     ]
 
 
@@ -348,8 +348,8 @@ def once_each(questions: Sequence[EffectQuestion], recipe: str) -> list[EffectQu
     `recipe` is the one of those that name none.
     """
     first: dict[tuple[Any, ...], EffectQuestion] = {}
-    for each in questions:
-        first.setdefault(_key(each, recipe), each)
+    for question in questions:
+        first.setdefault(_key(question, recipe), question)
     return list(first.values())
 
 
@@ -467,7 +467,7 @@ def _rows(before: Trace, after: Trace) -> tuple[AnswerRow, ...]:
     """Both answers row by row, by what is read of each memory."""
     old, new = before.returned, after.returned
     first, second = _read(before), _read(after)
-    scores = [{each.id: each.score for each in trace.results} for trace in (before, after)]
+    scores = [{result.id: result.score for result in trace.results} for trace in (before, after)]
     rows = []
     for id in (*new, *(each for each in old if each not in new)):
         was, now = first.get(id), second.get(id)

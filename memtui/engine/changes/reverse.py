@@ -70,10 +70,10 @@ def shift_rows(
     """Plan what `plan_shift` plans, from rows that the caller has read."""
     version = writer.newest()
     ids = [
-        each
+        value
         for table in (images.before, images.added)
         if table is not None
-        for each in table.column(ID).to_pylist()
+        for value in table.column(ID).to_pylist()
     ]
     if entry.rows and not ids:
         raise RefusedError(
@@ -82,8 +82,8 @@ def shift_rows(
         )
     current = writer.rows(ids)
     found = list(_Shift(images, current, writer, side, frozenset(forced)).rows())
-    changes = tuple(each for each in found if isinstance(each, Change))
-    conflicts = tuple(each for each in found if isinstance(each, Conflict))
+    changes = tuple(change for change in found if isinstance(change, Change))
+    conflicts = tuple(change for change in found if isinstance(change, Conflict))
     lost = entry.rows - len(ids) if only is None else 0
     planned = _shifted(entry, side, action, changes, conflicts, lost, writer, version)
     if only is not None:
@@ -143,13 +143,13 @@ def _shifted(
 def files_of(entry: JournalEntry, side: Side) -> tuple[FileEdit, ...]:
     """The files that went with the entry, back to how they were or forth again."""
     written = edits_in(entry.detail)
-    return written if side == "after" else tuple(each.reverse for each in written)
+    return written if side == "after" else tuple(edit.reverse for edit in written)
 
 
 def tags_of(entry: JournalEntry, side: Side) -> tuple[TagEdit, ...]:
     """The names of versions that the entry changed in the table, back to how they were or forth again."""
     written = tags_in(entry.detail)
-    return written if side == "after" else tuple(each.reverse for each in reversed(written))
+    return written if side == "after" else tuple(edit.reverse for edit in reversed(written))
 
 
 def plan_bring_back(engine: Engine, version: int, ids: Collection[str]) -> ChangeSet:
@@ -171,7 +171,7 @@ def plan_bring_back(engine: Engine, version: int, ids: Collection[str]) -> Chang
     with explained(writer.where):
         then = pin.table.search().where(condition).select(names).limit(None).to_arrow()
     there = places(then)
-    if absent := [each for each in ids if each not in there]:
+    if absent := [memory_id for memory_id in ids if memory_id not in there]:
         raise UsageError(
             f"Version {version} does not hold {', '.join(absent[:5])}.", fix="See: memtui versions diff."
         )
@@ -183,13 +183,13 @@ def plan_bring_back(engine: Engine, version: int, ids: Collection[str]) -> Chang
     ]
     if then is not None:
         found += _Shift(RowImages(None, None, then), current, writer, "after", frozenset(ids)).rows()
-    changes = tuple(each for each in found if isinstance(each, Change))
+    changes = tuple(change for change in found if isinstance(change, Change))
     count = counted(len(changes), "memory", "memories")
     return ChangeSet(
         action="restore",
         title=f"{count}: back to how they were at version {version}",
         changes=changes,
-        conflicts=tuple(each for each in found if isinstance(each, Conflict)),
+        conflicts=tuple(change for change in found if isinstance(change, Conflict)),
         version=newest,
         put_back=True,
         mark=writer.mark(newest),
@@ -229,28 +229,28 @@ class _Shift:
             new = _Values(after) if after is not None else None
             new_at = {} if after is None else {each: at[0] for each, at in places(after).items()}
             shared = _shared(before)
-            for at, each in enumerate(before.column(ID).to_pylist()):
-                here = there.get(each, [])
-                if each in shared:
-                    if at == shared[each][0]:
+            for at, value in enumerate(before.column(ID).to_pylist()):
+                here = there.get(value, [])
+                if value in shared:
+                    if at == shared[value][0]:
                         wanted = self.side == "before"
-                        yield self._together(each, before, shared[each], now, here, wanted=wanted)
+                        yield self._together(value, before, shared[value], now, here, wanted=wanted)
                 elif len(here) > 1:
-                    yield Conflict(each, "duplicate id", f"{len(here)} rows share this id.")
-                elif each in edited and new is not None:
-                    yield from self._edited(each, old, at, new, new_at[each], now, here)
+                    yield Conflict(value, "duplicate id", f"{len(here)} rows share this id.")
+                elif value in edited and new is not None:
+                    yield from self._edited(value, old, at, new, new_at[value], now, here)
                 else:
-                    yield from self._whole(each, before, at, now, here, wanted=self.side == "before")
+                    yield from self._whole(value, before, at, now, here, wanted=self.side == "before")
         if added is not None:
             shared = _shared(added)
-            for at, each in enumerate(added.column(ID).to_pylist()):
-                here = there.get(each, [])
-                if each in shared:
-                    if at == shared[each][0]:
+            for at, value in enumerate(added.column(ID).to_pylist()):
+                here = there.get(value, [])
+                if value in shared:
+                    if at == shared[value][0]:
                         wanted = self.side == "after"
-                        yield self._together(each, added, shared[each], now, here, wanted=wanted)
+                        yield self._together(value, added, shared[value], now, here, wanted=wanted)
                     continue
-                yield from self._whole(each, added, at, now, here, wanted=self.side == "after")
+                yield from self._whole(value, added, at, now, here, wanted=self.side == "after")
 
     def _edited(
         self, each: str, old: _Values, at: int, new: _Values, new_at: int, now: _Values, here: list[int]
@@ -289,7 +289,7 @@ class _Shift:
                 columns[name] = want
                 shown[0][name], shown[1][name] = _plain(value), _plain(want)
         if wrong:
-            names = ", ".join(dict.fromkeys(each.field for each in wrong))
+            names = ", ".join(dict.fromkeys(conflict.field for conflict in wrong))
             yield Conflict(each, "changed", f"Its {names} was changed again since.", tuple(wrong))
         elif columns or metadata or vector is not None:
             title = one_line(str(now.value(dialect.text, here[0]) or ""))
@@ -398,8 +398,8 @@ class _Shift:
         vector = self.writer.dialect.columns.vector
         names = [name for name in table.schema.names if name not in (ID, vector)]
         shown = (
-            {each.field: each.theirs for each in differences},
-            {each.field: each.before for each in differences},
+            {difference.field: difference.theirs for difference in differences},
+            {difference.field: difference.before for difference in differences},
         )
         text, scope = self.writer.dialect.columns.text, self.writer.dialect.columns.scope
         edit = Edit(

@@ -37,7 +37,7 @@ def why_not_staged(planned: ChangeSet) -> str:
     """Why a plan can only be applied alone; empty when it can wait among others."""
     if planned.undoes is not None:
         return "An undo or redo of a journal entry cannot be staged with other changes."
-    if planned.files and not any(each.edit.columns or each.row is not None for each in planned.changes):
+    if planned.files and not any(change.edit.columns or change.row is not None for change in planned.changes):
         return "A change of a file is applied alone: it cannot be staged with other changes."
     if planned.shrinks:
         return "Deleting including history rewrites the whole table: it cannot be staged with other changes."
@@ -54,11 +54,11 @@ def staged_with(first: ChangeSet | None, second: ChangeSet, dialect: Dialect) ->
         raise RefusedError(why, fix="Apply it at once.")
     if first is None:
         return second
-    changes: dict[str, Change | None] = {each.id: each for each in first.changes}
-    for each in second.changes:
-        old = changes.get(each.id)
-        changes[each.id] = each if old is None else _both(old, each, dialect)
-    kept = tuple(each for each in changes.values() if each is not None)
+    changes: dict[str, Change | None] = {change.id: change for change in first.changes}
+    for change in second.changes:
+        old = changes.get(change.id)
+        changes[change.id] = change if old is None else _both(old, change, dialect)
+    kept = tuple(change for change in changes.values() if change is not None)
     return replace(
         second,
         action=first.action if first.action == second.action else SEVERAL,
@@ -75,11 +75,11 @@ def staged_with(first: ChangeSet | None, second: ChangeSet, dialect: Dialect) ->
 
 def title_of(changes: Sequence[Change]) -> str:
     """What a set of several actions does, in one line: "4 memories: tier, scope; 1 deleted"."""
-    fields = Counter(name for each in changes if each.op == "edit" for name in each.after)
+    fields = Counter(name for change in changes if change.op == "edit" for name in change.after)
     follow = _LAYERS if "text" in fields else ()
     names = [_SAID.get(name, name) for name, _ in fields.most_common() if name not in follow]
     more = [f"{len(names) - _NAMED} more fields"] if len(names) > _NAMED else []
-    ops = Counter(each.op for each in changes)
+    ops = Counter(change.op for change in changes)
     parts = [", ".join((*names[:_NAMED], *more)) if ops["edit"] else ""]
     parts += [f"{ops['add']:,} new"] if ops["add"] else []
     parts += [f"{ops['delete']:,} deleted"] if ops["delete"] else []
@@ -98,8 +98,10 @@ def without(staged: ChangeSet, ids: Collection[str]) -> ChangeSet | None:
 def regardless(staged: ChangeSet, ids: Collection[str]) -> ChangeSet:
     """The set as it is to be written over what other programs made of these memories meanwhile."""
     changes = tuple(
-        replace(each, edit=replace(each.edit, expects={}, expects_metadata={})) if each.id in ids else each
-        for each in staged.changes
+        replace(change, edit=replace(change.edit, expects={}, expects_metadata={}))
+        if change.id in ids
+        else change
+        for change in staged.changes
     )
     return replace(staged, changes=changes, conflicts=(), mark=None, base=None)
 
@@ -115,9 +117,9 @@ def overlaid(
     import pyarrow.compute as pc
 
     asked = set(wanted)
-    here = [each for each in staged.changes if each.id in asked]
-    closed = {each.id: sentence for each in here if (sentence := _closed(each))}
-    open_ones = tuple(each for each in here if each.id not in closed)
+    here = [change for change in staged.changes if change.id in asked]
+    closed = {change.id: sentence for change in here if (sentence := _closed(change))}
+    open_ones = tuple(change for change in here if change.id not in closed)
     material = materialise(replace(staged, changes=open_ones), rows, dialect, trusted=True)
     made = [part for part in (material.updates, material.adds) if part is not None]
     done = [*closed, *(value for part in made for value in part.column(ID).to_pylist())]
@@ -223,7 +225,7 @@ class StagedChanges:
     @property
     def ops(self) -> Mapping[str, Op]:
         """What is staged for each memory."""
-        return {} if self._planned is None else {each.id: each.op for each in self._planned.changes}
+        return {} if self._planned is None else {change.id: change.op for change in self._planned.changes}
 
     def with_(self, planned: ChangeSet) -> ChangeSet:
         """What is staged together with a plan that was made on top of it; nothing is staged by this."""

@@ -39,7 +39,7 @@ class RowsOfVersion:
 
     def read(self, ids: Sequence[str], columns: Sequence[str]) -> pa.Table:
         """All rows with one of these ids, in the order asked for; a duplicated id gives several."""
-        wanted = [at for each in ids for at in self._row_ids.get(each, ())]
+        wanted = [at for memory_id in ids for at in self._row_ids.get(memory_id, ())]
         if not wanted:
             return self._pin.rows_by_id([], columns).select(list(columns))
         return self._pin.take(wanted, columns).select(list(columns))
@@ -211,7 +211,7 @@ def _each_piece(
     journal: Journal, entry: int, writer: Writer, look: Callable[[pa.Table, pa.Table, pa.Table], None]
 ) -> None:
     with journal.image(entry, "after") as after:
-        ids = [each for part in after or () for each in part.column(ID).to_pylist()]
+        ids = [value for part in after or () for value in part.column(ID).to_pylist()]
     rows = RowsOfVersion(writer.at(writer.newest()), ids)
     with journal.image(entry, "before") as before, journal.image(entry, "after") as after:
         assert before is not None
@@ -225,7 +225,7 @@ def shift_pieces(
 ) -> Iterator[tuple[RowImages, pa.Table]]:
     """The images of a large edit with the rows as they are at `version`, piece by piece."""
     with journal.image(entry, "before") as before:
-        ids = [each for part in before or () for each in part.column(ID).to_pylist()]
+        ids = [value for part in before or () for value in part.column(ID).to_pylist()]
     rows = RowsOfVersion(writer.at(version), ids)
     with journal.image(entry, "before") as before, journal.image(entry, "after") as after:
         assert before is not None
@@ -236,8 +236,8 @@ def shift_pieces(
 
 def split(found: Iterable[Change | Conflict], conflicts: list[Conflict]) -> Iterator[Change]:
     """The changes among `found`; conflicts go into the list given."""
-    for each in found:
-        if isinstance(each, Conflict):
-            conflicts.append(each)
+    for change in found:
+        if isinstance(change, Conflict):
+            conflicts.append(change)
         else:
-            yield each
+            yield change

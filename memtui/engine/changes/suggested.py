@@ -78,8 +78,8 @@ def sweep_set(engine: Engine, moves: Sequence[TierMove]) -> ChangeSet:
     by_id = {move.id: move for move in moves}
     edits = {each: {"tier": move.after} for each, move in by_id.items()}
     planned = plan_each(engine, edits, "tier sweep").leaving_refused()
-    changes = [replace(each, why=by_id[each.id].rule) for each in planned.changes]
+    changes = [replace(change, why=by_id[change.id].rule) for change in planned.changes]
     changes.sort(key=lambda each: not by_id[each.id].rises)
-    up = sum(1 for each in changes if by_id[each.id].rises)
+    up = sum(1 for change in changes if by_id[change.id].rises)
     title = f"tier sweep, {up} up and {len(changes) - up} down"
     return replace(planned, title=title, changes=tuple(changes))

@@ -174,7 +174,7 @@ def _files(folder: Path, more: Sequence[Path]) -> Iterator[tuple[Path, str]]:
         (beside, "admission-audit/rejections.jsonl", "rejections"),
         (beside, f"{folder.name}-unrecovered-*.json", "repair"),
         (folder, ".legacy-timestamp-backfill-backups/*.json", "repair"),
-        *((each, "**/*.md", "mirror") for each in more),
+        *((path, "**/*.md", "mirror") for path in more),
     ]
     seen: set[Path] = set()
     for root, pattern, kind in patterns:

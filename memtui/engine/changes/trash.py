@@ -57,7 +57,7 @@ def deleted_memories(engine: Engine) -> list[TrashedMemory]:
         return []
     writer.newest()
     there = places(writer.rows(list(found), [ID]))
-    return [each for each in found.values() if each.id not in there]
+    return [memory for memory in found.values() if memory.id not in there]
 
 
 def archived_memories(
@@ -87,18 +87,18 @@ def plan_restore(engine: Engine, ids: Sequence[str]) -> ChangeSet:
     conflicts: list[Conflict] = []
     by_entry: dict[int, list[str]] = {}
     confirm: list[str] = []
-    for each in dict.fromkeys(ids):
-        row = found.rows.get(each)
-        entry = _discarded_by(journal, each, "delete" if row is None else "edit")
+    for memory_id in dict.fromkeys(ids):
+        row = found.rows.get(memory_id)
+        entry = _discarded_by(journal, memory_id, "delete" if row is None else "edit")
         if row is not None and row.memory.state != "archived":
-            conflicts.append(Conflict(each, "there again", "It is there, and not archived."))
+            conflicts.append(Conflict(memory_id, "there again", "It is there, and not archived."))
         elif entry is not None:
-            by_entry.setdefault(entry, []).append(each)
+            by_entry.setdefault(entry, []).append(memory_id)
         elif row is not None:
-            confirm.append(each)
+            confirm.append(memory_id)
         else:
             sentence = "It is neither archived nor among what was deleted through memtui."
-            conflicts.append(Conflict(each, "gone", sentence))
+            conflicts.append(Conflict(memory_id, "gone", sentence))
     parts = [
         plan_shift(journal.entry(entry), journal, writer, "before", only=named)
         for entry, named in by_entry.items()

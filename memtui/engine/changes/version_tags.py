@@ -80,12 +80,12 @@ class VersionCopy:
 
 def tags_in(detail: Mapping[str, Any]) -> tuple[TagEdit, ...]:
     """The names that a journal entry changed in the table."""
-    return tuple(TagEdit(**each) for each in detail.get("tags", ()))
+    return tuple(TagEdit(**tag) for tag in detail.get("tags", ()))
 
 
 def copies_in(detail: Mapping[str, Any]) -> tuple[VersionCopy, ...]:
     """The copies that a journal entry made."""
-    return tuple(VersionCopy(**each) for each in detail.get("copies", ()))
+    return tuple(VersionCopy(**copy) for copy in detail.get("copies", ()))
 
 
 def write_tags(writer: Writer, edits: Sequence[TagEdit]) -> None:
@@ -142,7 +142,7 @@ def words_of_names(tags: Mapping[str, int], *, going: bool) -> list[str]:
 
 def require_untagged(tags: Mapping[str, int], going: Sequence[TagEdit]) -> None:
     """Nothing of the past can go while a version has a name. Raises RefusedError for names that do not go with it."""
-    leaving = {each.before for each in going}
+    leaving = {edit.before for edit in going}
     left = {name: version for name, version in tags.items() if name not in leaving}
     if left:
         raise RefusedError(

@@ -49,8 +49,8 @@ class CallCounts:
 def activities(calls: Sequence[Call], *, now_ms: int, window_ms: int = HOUR_MS) -> list[Activity]:
     """The callers, the latest first."""
     by_client: dict[str, list[Call]] = {}
-    for each in calls:
-        by_client.setdefault(each.client, []).append(each)
+    for call in calls:
+        by_client.setdefault(call.client, []).append(call)
     found = []
     for client, of_client in by_client.items():
         latest = max(of_client, key=lambda each: each.time_ms)
@@ -62,9 +62,9 @@ def activities(calls: Sequence[Call], *, now_ms: int, window_ms: int = HOUR_MS) 
                 latest.time_ms,
                 len(of_client),
                 _slots(of_client, now_ms, window_ms),
-                sum(_stored(each) for each in of_client),
-                sum(len(each.ids) for each in of_client if each.outcome == "injected"),
-                sum(each.outcome == "refused" for each in of_client),
+                sum(_stored(call) for call in of_client),
+                sum(len(call.ids) for call in of_client if call.outcome == "injected"),
+                sum(call.outcome == "refused" for call in of_client),
             )
         )
     return sorted(found, key=lambda each: (-each.last_ms, each.client))
@@ -72,20 +72,20 @@ def activities(calls: Sequence[Call], *, now_ms: int, window_ms: int = HOUR_MS) 
 
 def day_of_calls(calls: Sequence[Call], *, now_ms: int, since_ms: int) -> CallCounts:
     """The calls from `since_ms` to `now_ms` (milliseconds since the epoch) in numbers."""
-    of_day = [each for each in calls if since_ms <= each.time_ms <= now_ms]
+    of_day = [call for call in calls if since_ms <= call.time_ms <= now_ms]
     refused: dict[str, int] = {}
-    for each in of_day:
-        if each.outcome == "refused":
-            refused[each.gate or "no word"] = refused.get(each.gate or "no word", 0) + 1
-    times = sorted(each.ms for each in of_day if each.outcome != UNANSWERED)
+    for call in of_day:
+        if call.outcome == "refused":
+            refused[call.gate or "no word"] = refused.get(call.gate or "no word", 0) + 1
+    times = sorted(call.ms for call in of_day if call.outcome != UNANSWERED)
     confirmed = {
-        each.asked for each in of_day if each.outcome in ("updated", "archived", "deleted", "superseded")
+        call.asked for call in of_day if call.outcome in ("updated", "archived", "deleted", "superseded")
     }
     return CallCounts(
         len(of_day),
-        sum(_stored(each) for each in of_day),
-        sum(len(each.ids) for each in of_day if each.outcome == "injected"),
-        len({each.asked for each in of_day if each.outcome == "preview"} - confirmed),
+        sum(_stored(call) for call in of_day),
+        sum(len(call.ids) for call in of_day if call.outcome == "injected"),
+        len({call.asked for call in of_day if call.outcome == "preview"} - confirmed),
         tuple(sorted(refused.items(), key=lambda pair: (-pair[1], pair[0]))),
         times[min(len(times) - 1, len(times) * 95 // 100)] if times else None,
         _slots(of_day, now_ms, max(1, now_ms - since_ms)),
@@ -99,8 +99,8 @@ def _stored(call: Call) -> int:
 
 def _slots(calls: Sequence[Call], now_ms: int, window_ms: int) -> tuple[int, ...]:
     counts = [0] * SLOTS
-    for each in calls:
-        at = (each.time_ms - (now_ms - window_ms)) * SLOTS // window_ms
+    for call in calls:
+        at = (call.time_ms - (now_ms - window_ms)) * SLOTS // window_ms
         if 0 <= at <= SLOTS:
             counts[min(SLOTS - 1, at)] += 1
     return tuple(counts)

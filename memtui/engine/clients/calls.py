@@ -75,15 +75,15 @@ def masked(given: Any) -> Any:
     if isinstance(given, Mapping):
         return {masked(name): masked(value) for name, value in given.items()}
     if isinstance(given, Sequence):
-        return [masked(each) for each in given]
+        return [masked(item) for item in given]
     return given
 
 
 def scores_in(answer: Any) -> tuple[float, ...]:
     """The scores of a search's results, in order; empty where one has none."""
     results = answer.get("results") if isinstance(answer, Mapping) else None
-    scores = [each.get("score") for each in results or () if isinstance(each, Mapping)]
-    known = [float(each) for each in scores if isinstance(each, int | float)]
+    scores = [result.get("score") for result in results or () if isinstance(result, Mapping)]
+    known = [float(score) for score in scores if isinstance(score, int | float)]
     return tuple(round(each, 4) for each in known) if len(known) == len(scores) else ()
 
 
@@ -166,7 +166,7 @@ class CallJournal:
         found: list[Call] = []
         for path in (self.path, self.path.with_name("calls.1.jsonl")):
             if len(found) < limit:
-                answered = {each.key for each in found if each.outcome != UNANSWERED}
+                answered = {call.key for call in found if call.outcome != UNANSWERED}
                 found += _last_calls(path, limit - len(found), answered)
         return found
 
@@ -182,8 +182,8 @@ def _last_calls(path: Path, count: int, answered: Collection[str]) -> list[Call]
                 file.seek(start)
                 lines = file.read(size - start).decode("utf-8", "replace").splitlines()
                 read = [call for line in lines[1 if start else 0 :] if (call := _call(line)) is not None]
-                over = {each.key for each in read if each.outcome != UNANSWERED}.union(answered)
-                found = [each for each in read if each.outcome != UNANSWERED or each.key not in over]
+                over = {call.key for call in read if call.outcome != UNANSWERED}.union(answered)
+                found = [call for call in read if call.outcome != UNANSWERED or call.key not in over]
                 if not start or len(found) >= count:
                     return found[::-1][:count]
                 wanted *= 4
@@ -191,7 +191,7 @@ def _last_calls(path: Path, count: int, answered: Collection[str]) -> list[Call]
         return []
 
 
-_NAMES = {each.name for each in fields(Call)}
+_NAMES = {field.name for field in fields(Call)}
 
 
 def _call(line: str) -> Call | None:

@@ -93,9 +93,9 @@ class ClientRegister:
             stamp = (found.st_mtime_ns, found.st_ino)
             if stamp != self._seen:
                 given = json.loads(self.path.read_text(encoding="utf-8"))
-                self._clients = tuple(_client(each) for each in given["clients"])
+                self._clients = tuple(_client(client) for client in given["clients"])
                 self._token_stores = frozenset(given.get("token_stores", ())) | {
-                    each.store for each in self._clients if each.token_hash
+                    client.store for client in self._clients if client.token_hash
                 }
                 self._seen = stamp
         except FileNotFoundError:
@@ -118,18 +118,22 @@ class ClientRegister:
 
     def named(self, name: str) -> Client | None:
         """The client of this name."""
-        return next((each for each in self.all() if each.name == name), None)
+        return next((client for client in self.all() if client.name == name), None)
 
     def of_caller(self, caller: str) -> Client | None:
         """The client that a call in the journal is of: `mcp:codex` is codex's, where codex has a token."""
-        known = {each.name: each for each in self.all()}
+        known = {client.name: client for client in self.all()}
         return known.get(caller) or known.get(caller.partition(":")[2])
 
     def of_token(self, token: str) -> Client | None:
         """The client that this token was given to."""
         digest = hash_of(token)
         return next(
-            (each for each in self.all() if each.token_hash and hmac.compare_digest(each.token_hash, digest)),
+            (
+                client
+                for client in self.all()
+                if client.token_hash and hmac.compare_digest(client.token_hash, digest)
+            ),
             None,
         )
 
@@ -181,7 +185,7 @@ class ClientRegister:
 
     def _known(self, name: str) -> None:
         known = [
-            each.name for each in self.everywhere()
+            client.name for client in self.everywhere()
         ]  # a name stands once in the file, whatever its store
         if name not in known:
             names = ", ".join(known) or "none"
@@ -196,7 +200,7 @@ class ClientRegister:
             clients = {client.name: client for client in self.everywhere()}
             yield clients
             listed = [asdict(clients[name]) for name in sorted(clients)]
-            made = self._token_stores | {each.store for each in clients.values() if each.token_hash}
+            made = self._token_stores | {client.store for client in clients.values() if client.token_hash}
             told = {"clients": listed, "token_stores": sorted(made)}
             write_private(self.path, json.dumps(told, indent=1))
 

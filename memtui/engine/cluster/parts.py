@@ -40,11 +40,13 @@ def read_parts(
     except OSError as error:
         raise _unreadable(parts, error) from error
     folders = sorted(
-        each.path
-        for each in entries
-        if each.type == fs.FileType.Directory and each.base_name.startswith("part-")
+        entry.path
+        for entry in entries
+        if entry.type == fs.FileType.Directory and entry.base_name.startswith("part-")
     )
-    ended = [each for each in folders if system.get_file_info(f"{each}/{DONE}").type == fs.FileType.File]
+    ended = [
+        folder for folder in folders if system.get_file_info(f"{folder}/{DONE}").type == fs.FileType.File
+    ]
     if not ended or len(ended) < len(folders):
         raise MemtuiError(
             f"{len(ended)} of {counted(len(folders), 'part')} in {parts} are finished.",
@@ -52,9 +54,9 @@ def read_parts(
         )
     for at, folder in enumerate(ended):
         files = [
-            each.path
-            for each in system.get_file_info(fs.FileSelector(folder))
-            if each.path.endswith(".parquet")
+            entry.path
+            for entry in system.get_file_info(fs.FileSelector(folder))
+            if entry.path.endswith(".parquet")
         ]
         read = ds.dataset(files, filesystem=system, format="parquet")
         for batch in read.to_batches(columns=list(columns)) if files else ():
@@ -72,9 +74,9 @@ def rows_of_parts(parts: str) -> int:
 
     system, root = _place(parts)
     found = 0
-    for each in system.get_file_info(fs.FileSelector(root)):
-        mark = f"{each.path}/{DONE}"
-        if each.type == fs.FileType.Directory and system.get_file_info(mark).type == fs.FileType.File:
+    for entry in system.get_file_info(fs.FileSelector(root)):
+        mark = f"{entry.path}/{DONE}"
+        if entry.type == fs.FileType.Directory and system.get_file_info(mark).type == fs.FileType.File:
             with system.open_input_stream(mark) as stream:
                 found += int(stream.read())
     return found

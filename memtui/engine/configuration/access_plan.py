@@ -78,7 +78,7 @@ def listed_scopes(config: Configuration, agent: str) -> tuple[str, ...] | None:
     found: tuple[str, ...] | None = None
     for key, value in block.items() if isinstance(block, dict) else ():
         if trim(key) == trim(agent):
-            found = tuple(each for each in value if isinstance(each, str)) if isinstance(value, list) else ()
+            found = tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else ()
     return found
 
 
@@ -103,7 +103,7 @@ def list_places(config: Configuration) -> dict[str, ListPlace]:
         if not spot.there or spot.node is None:
             continue
         text = config.texts[spot.file]
-        lines = {each.value: text.count("\n", 0, each.start) + 1 for each in spot.node.items}
+        lines = {item.value: text.count("\n", 0, item.start) + 1 for item in spot.node.items}
         first = text.count("\n", 0, spot.node.start) + 1
         named = {scope: line for scope, line in lines.items() if isinstance(scope, str)}
         words = one_line(mask(f'"{key}": {text[spot.node.start : spot.node.end]}')[0])

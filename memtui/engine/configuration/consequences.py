@@ -71,9 +71,11 @@ def consequences_of(
             detail={"command": RESTART},
         )
     ]
-    below = {each.short: each for each in changes}
+    below = {change.short: change for change in changes}
     vectors = [
-        each for each in changes if each.short.startswith("embedding.") and each.path[-1] in _OF_VECTORS
+        change
+        for change in changes
+        if change.short.startswith("embedding.") and change.path[-1] in _OF_VECTORS
     ]
     if _changes_vectors(config, vectors):
         out.append(_reembed(config, below, store))
@@ -105,15 +107,15 @@ def consequences_of(
 
 def _changes_vectors(config: Configuration, changes: Sequence[SettingChange]) -> bool:
     """Whether the vectors of the store no longer fit the model; a length that is only now written down is none."""
-    model = next((each for each in changes if each.path[-1] == "model"), None)
+    model = next((change for change in changes if change.path[-1] == "model"), None)
     if model is not None and model.before is not None:
         return True
     known = config.plugin.get("embedding")
     if not isinstance(known, dict) or not known.get("model"):
         return bool(changes)
     return any(
-        each.path[-1] in ("dimensions", "requestDimensions", "taskPassage") and each.before is not None
-        for each in changes
+        change.path[-1] in ("dimensions", "requestDimensions", "taskPassage") and change.before is not None
+        for change in changes
     )
 
 
@@ -190,7 +192,9 @@ def _services(config: Configuration, below: Mapping[str, SettingChange]) -> list
 
 def _allowed(config: Configuration, changes: Sequence[SettingChange]) -> list[Consequence]:
     """Plugins that run today and are left out by a list of the allowed ones that was not there before."""
-    made = next((each for each in changes if each.path == ("plugins", "allow") and each.before is None), None)
+    made = next(
+        (change for change in changes if change.path == ("plugins", "allow") and change.before is None), None
+    )
     if made is None or not isinstance(made.after, list):
         return []
     entries = config.loaded.mapping("plugins", "entries", raw=True)
@@ -245,7 +249,7 @@ def access_cells(
     config: Configuration, changes: Sequence[SettingChange], environ: Mapping[str, str]
 ) -> list[tuple[str, str, bool]]:
     """(agent, scope, whether it is gained) for each right that the changes alter."""
-    if not any(each.short.startswith("scopes.") for each in changes):
+    if not any(change.short.startswith("scopes.") for change in changes):
         return []
     try:
         old, new = access_under(config, (), environ), access_under(config, changes, environ)

@@ -63,23 +63,23 @@ class ConfigDraft:
     @property
     def values(self) -> dict[str, Any]:
         """Each setting with what it becomes, named as the plugin names it; None for one that goes."""
-        return {each.short: None if each.after is REMOVED else each.after for each in self.changes}
+        return {change.short: None if change.after is REMOVED else change.after for change in self.changes}
 
     @property
     def difference(self) -> tuple[str, ...]:
         """The difference of the files' texts, line by line; keys that are written out are masked."""
-        texts = self.config.with_settings([(each.path, each.after) for each in self.changes])
+        texts = self.config.with_settings([(change.path, change.after) for change in self.changes])
         return text_difference([(str(path), self.config.texts[path], text) for path, text in texts.items()])
 
     @property
     def hosts(self) -> tuple[str, ...]:
         """The hosts that the checks would ask, each once."""
-        return tuple(dict.fromkeys(each.host for each in self.checks))
+        return tuple(dict.fromkeys(check.host for check in self.checks))
 
     @property
     def errors(self) -> tuple[Problem, ...]:
         """The problems with which the plugin would not work."""
-        return tuple(each for each in self.problems if each.severity == "error")
+        return tuple(problem for problem in self.problems if problem.severity == "error")
 
 
 def draft_of(
@@ -102,7 +102,7 @@ def draft_of(
         consequences_of(config, changes, store, environ=environ),
         problems_of(config, block_under(config, changes), store),
         checks_for(settings, config.loaded.environ),
-        tuple(each for each in keys if not config.loaded.environ.get(each)),
+        tuple(key for key in keys if not config.loaded.environ.get(key)),
     )
 
 
@@ -140,8 +140,8 @@ def text_difference(pairs: Iterable[tuple[str, str, str]]) -> tuple[str, ...]:
 def written_difference(files: Iterable[Any]) -> tuple[str, ...]:
     """The difference that a write made (its `WrittenFile`s), from the backups to what the files hold now."""
     return text_difference(
-        (each.path, Path(each.backup).read_text("utf-8"), Path(each.path).read_text("utf-8"))
-        for each in files
+        (file.path, Path(file.backup).read_text("utf-8"), Path(file.path).read_text("utf-8"))
+        for file in files
     )
 
 

@@ -85,14 +85,16 @@ class Configuration:
         """The place that counts: a key beside an include before the included ones, of those the last."""
         if not left:
             own = (
-                node.kind != "object" or any(each.key != INCLUDE for each in node.members) or not node.members
+                node.kind != "object"
+                or any(member.key != INCLUDE for member in node.members)
+                or not node.members
             )
             if own or depth > MAX_DEPTH:
                 return Spot(file, keys, True, node)
             inside = [
-                self._find(each, self.trees[each], (), (), depth + 1) for each in self._included(file, node)
+                self._find(path, self.trees[path], (), (), depth + 1) for path in self._included(file, node)
             ]
-            return next((each for each in reversed(inside) if each is not None), Spot(file, keys, True, node))
+            return next((spot for spot in reversed(inside) if spot is not None), Spot(file, keys, True, node))
         if node.kind != "object" or depth > MAX_DEPTH:
             return None
         member = node.member(left[0])
@@ -112,8 +114,8 @@ class Configuration:
             return []
         named = member.node.plain()
         names = [named] if isinstance(named, str) else named if isinstance(named, list) else []
-        places = [Path(os.path.normpath(file.parent / each)) for each in names if isinstance(each, str)]
-        return [each for each in places if each in self.trees]
+        places = [Path(os.path.normpath(file.parent / name)) for name in names if isinstance(name, str)]
+        return [place for place in places if place in self.trees]
 
     def with_settings(self, settings: Sequence[tuple[Path_, Any]]) -> dict[Path, str]:
         """The text of each file that changes, once all settings are made; `REMOVED` takes one out."""
@@ -173,16 +175,18 @@ def find_reading(environ: Mapping[str, str], cwd: Path) -> PathReading:
     Raises StoreNotFoundError where there is none, RefusedError where two claim to be it.
     """
     look = PlaceFinder()
-    found = [each for each in readings(read_environment(environ, cwd), look) if each.config is not None]
+    found = [
+        reading for reading in readings(read_environment(environ, cwd), look) if reading.config is not None
+    ]
     if not found:
-        folders = dict.fromkeys(str(Path(each.path).parent) for each in look.places.values())
+        folders = dict.fromkeys(str(Path(place.path).parent) for place in look.places.values())
         looked = f"in {', '.join(folders)}" if folders else "at nothing, since HOME is not set"
         raise StoreNotFoundError(
             f"No configuration of an agent (openclaw.json) was found; looked {looked}.",
             fix="Name it with OPENCLAW_CONFIG_PATH.",
         )
     if len(found) > 1:
-        named = " and ".join(str(each.config) for each in found)
+        named = " and ".join(str(reading.config) for reading in found)
         raise RefusedError(
             f"Two files claim to be the configuration: {named}.",
             fix="Name the one that is meant with OPENCLAW_CONFIG_PATH; nothing was changed.",
@@ -207,7 +211,7 @@ def open_config(environ: Mapping[str, str], cwd: Path, path: Path | None = None)
         raise MemtuiError(loaded.file.message, fix="Correct the file; nothing was changed.")
     texts: dict[Path, str] = {}
     trees: dict[Path, Node] = {}
-    included = [Path(each) for each in loaded.file.includes] if loaded.file is not None else []
+    included = [Path(include) for include in loaded.file.includes] if loaded.file is not None else []
     for file in (main, *included):
         try:
             text = file.read_bytes().decode("utf-8")
@@ -217,5 +221,5 @@ def open_config(environ: Mapping[str, str], cwd: Path, path: Path | None = None)
             raise MemtuiError(f"{file} cannot be read: {error}.", fix="Nothing was changed.") from error
         except Json5Error as error:
             raise MemtuiError(f"{file} is not valid JSON5: {error}.", fix="Correct the file.") from error
-    broken = tuple(each.message for each in loaded.findings if each.kind == "config-unreadable")
+    broken = tuple(finding.message for finding in loaded.findings if finding.kind == "config-unreadable")
     return Configuration(loaded, main, texts, trees, broken)

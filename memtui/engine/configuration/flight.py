@@ -73,15 +73,15 @@ class Flight:
     @property
     def cases(self) -> int:
         """Questions that say which memory is right."""
-        return sum(bool(each.expected) for each in self.questions)
+        return sum(bool(question.expected) for question in self.questions)
 
     def right(self, then: bool) -> int:
         """Cases whose right memory comes first, now or then."""
-        return sum(each.places[then] == 1 for each in self.questions if each.expected)
+        return sum(question.places[then] == 1 for question in self.questions if question.expected)
 
     def silent(self, then: bool) -> int:
         """Questions that bring nothing, now or then."""
-        return sum(not (each.then if then else each.now) for each in self.questions)
+        return sum(not (question.then if then else question.now) for question in self.questions)
 
     def as_json(self) -> dict[str, Any]:
         """Return it as the command line prints it."""
@@ -95,14 +95,14 @@ class Flight:
             "silent_then": self.silent(True),
             "changed": [
                 {
-                    "query": each.query,
-                    "saved": each.saved,
-                    "before": list(each.now),
-                    "after": list(each.then),
-                    "rows": [row.as_json() for row in each.change.rows],
+                    "query": question.query,
+                    "saved": question.saved,
+                    "before": list(question.now),
+                    "after": list(question.then),
+                    "rows": [row.as_json() for row in question.change.rows],
                 }
-                for each in self.questions
-                if each.change is not None
+                for question in self.questions
+                if question.change is not None
             ],
             "smallest_change": None
             if self.smaller is None
@@ -144,7 +144,7 @@ def fly(
         )
         found = Flight(tuple(flown), failed, tuple(notes))
         if found.cases and found.right(True) < found.cases:
-            asked = questions if later is context else [_of_another_model(each) for each in questions]
+            asked = questions if later is context else [_of_another_model(question) for question in questions]
             smaller = _smaller(found, then_block, asked, later, recipe, ask_provider, cancel)
             found = replace(found, smaller=smaller)
     return found
@@ -161,7 +161,7 @@ def _later(
 ) -> tuple[RecallContext, str]:
     """What the plan's recalls work with, and what is to be said of its vectors."""
     model = next(
-        (each.after for each in changes if each.path[-2:] == ("embedding", "model")), "the plan's model"
+        (change.after for change in changes if change.path[-2:] == ("embedding", "model")), "the plan's model"
     )
     today = f"answered with the vectors of today: those of {model} are not made yet"
     if not ask_provider:
@@ -217,12 +217,12 @@ def blocks(config: Configuration, changes: Sequence[SettingChange]) -> dict[str,
     out: dict[str, Any] = {}
     for name in _BLOCKS:
         block = dict(config.loaded.mapping(*config.config_path, name))
-        for each in changes:
-            if each.path[:-1] == (*config.config_path, name):
-                if each.after is REMOVED:
-                    block.pop(each.path[-1], None)
+        for change in changes:
+            if change.path[:-1] == (*config.config_path, name):
+                if change.after is REMOVED:
+                    block.pop(change.path[-1], None)
                 else:
-                    block[each.path[-1]] = each.after
+                    block[change.path[-1]] = change.after
         block.pop("rerankApiKey", None)
         if block:
             out[name] = block
@@ -269,7 +269,7 @@ def _smaller(
     planned = block.get("retrieval", {}).get("minScore", 0.3)
     hard = block.get("retrieval", {}).get("hardMinScore", 0.35)
     best: SmallerStep | None = None
-    cases = [each for each in questions if each.expected]
+    cases = [question for question in questions if question.expected]
     for score in GRID:
         if not isinstance(planned, int | float) or score >= planned:
             continue
@@ -278,9 +278,10 @@ def _smaller(
             **block,
             "retrieval": {**block.get("retrieval", {}), "minScore": score, "hardMinScore": lower},
         }
-        answers = [(each, _ask(each, tried, context, recipe, provider, cancel)) for each in cases]
+        answers = [(case, _ask(case, tried, context, recipe, provider, cancel)) for case in cases]
         right = sum(
-            trace is not None and _place(each.expected, tuple(trace.returned)) == 1 for each, trace in answers
+            trace is not None and _place(question.expected, tuple(trace.returned)) == 1
+            for question, trace in answers
         )
         silent = sum(trace is not None and not trace.returned for _, trace in answers)
         if right > max(flight.right(True), best.right if best is not None else -1):
@@ -289,4 +290,4 @@ def _smaller(
 
 
 def _place(expected: Sequence[str], ids: Sequence[str]) -> int | None:
-    return next((place for place, each in enumerate(ids, 1) if each in expected), None)
+    return next((place for place, memory_id in enumerate(ids, 1) if memory_id in expected), None)

@@ -62,14 +62,14 @@ class Node:
 
     def member(self, key: str) -> Json5Member | None:
         """The member with this key; of several the last, which is the one that counts."""
-        return next((each for each in reversed(self.members) if each.key == key), None)
+        return next((member for member in reversed(self.members) if member.key == key), None)
 
     def plain(self) -> Any:
         """The value without places."""
         if self.kind == "object":
-            return {each.key: each.node.plain() for each in self.members}
+            return {member.key: member.node.plain() for member in self.members}
         if self.kind == "array":
-            return [each.plain() for each in self.items]
+            return [item.plain() for item in self.items]
         return self.value
 
 
@@ -257,7 +257,7 @@ def _set_splices(text: str, node: Node, path: list[str | int], value: Any) -> li
             return _insert(text, node, key, value)
         node = member.node
     if node.kind == "array" and isinstance(value, list) and len(value) > len(node.items):
-        old = [each.plain() for each in node.items]
+        old = [item.plain() for item in node.items]
         if old and value[: len(old)] == old:
             return _append(text, node, value[len(old) :])
     return [Splice(node.start, node.end, _render(value, _indent_at(text, node.start), _style(text, node)))]
@@ -268,7 +268,7 @@ def _append(text: str, node: Node, items: Sequence[Any]) -> list[Splice]:
     last = node.items[-1]
     own = _own_line(text, last.start)
     lead = " " if own is None else f"{_style(text, node).newline}{own}"
-    made = ",".join(f"{lead}{_render(each, own or '', _style(text, last))}" for each in items)
+    made = ",".join(f"{lead}{_render(item, own or '', _style(text, last))}" for item in items)
     return _behind_last(text, last.end, node.end - 1, made, broken=own is not None)
 
 
@@ -291,7 +291,7 @@ def _behind_last(text: str, last: int, stop: int, made: str, *, broken: bool) ->
 def _insert(text: str, node: Node, key: str, value: Any) -> list[Splice]:
     """A new last member behind everything that stands in the object, and one comma behind the member before it."""
     style = _style(text, node)
-    lines = any(each in text[node.start : node.end] for each in _LINE_ENDS)
+    lines = any(line_end in text[node.start : node.end] for line_end in _LINE_ENDS)
     indent = _indent_at(text, node.start)
     if not node.members:
         at = _behind(text, node.start + 1, node.end - 1)
@@ -333,7 +333,7 @@ def remove_value(text: str, path: Sequence[str | int]) -> str:
         owner, (place, start, node) = node, found
     if start < 0:
         return text
-    ends = [each.node.end for each in owner.members] or [each.end for each in owner.items]
+    ends = [member.node.end for member in owner.members] or [item.end for item in owner.items]
     end = node.end
     comma = _comma_after(text, end, owner.end - 1)
     splices = []
@@ -385,7 +385,7 @@ def _style(text: str, node: Node) -> _Style:
     bare = sum(bool(name) for name, _ in keys)
     step = re.search(r"^([ \t]+)\S", text, re.MULTILINE)
     tabs = step is not None and step[1].startswith("\t")
-    inline = bool(keys) and not any(each in text.strip() for each in _LINE_ENDS)
+    inline = bool(keys) and not any(line_end in text.strip() for line_end in _LINE_ENDS)
     newline = "\r\n" if "\r\n" in text else "\n"
     return _Style(quote, bare > len(keys) / 2, "\t" if tabs else "  ", newline, inline)
 
@@ -407,7 +407,7 @@ def _render(value: Any, indent: str, style: _Style) -> str:
         )
         return f"{{{style.newline}{members}{style.newline}{indent}}}"
     if isinstance(value, list):
-        return "[" + ", ".join(_render(each, indent, style) for each in value) + "]"
+        return "[" + ", ".join(_render(item, indent, style) for item in value) + "]"
     return json.dumps(value, ensure_ascii=False)
 
 

@@ -87,7 +87,7 @@ def shown(path: Sequence[str], value: Any) -> Any:
             return MASK
         return mask_text(value)
     if isinstance(value, list):
-        return [shown(path, each) for each in value]
+        return [shown(path, item) for item in value]
     if isinstance(value, dict) and "source" not in value:
         return {key: shown((*path, key), each) for key, each in value.items()}
     return value
@@ -257,7 +257,7 @@ def plan_named(name: str, cwd: Path) -> ConfigPlan:
         check_no_literal(key, value)
     variables = tuple(
         dict.fromkeys(
-            each for value in settings.values() if isinstance(value, str) for each in names_in(value)
+            name for value in settings.values() if isinstance(value, str) for name in names_in(value)
         )
     )
     return ConfigPlan(path.name, f"your own: {path.name}", settings, {}, variables)
@@ -403,12 +403,12 @@ def _same(path: Path_, before: Any, after: Any) -> bool:
         values = before if isinstance(before, list) else [before]
         named = {
             name
-            for each in values
+            for value in values
             for name in (
-                names_in(each)
-                if isinstance(each, str)
-                else (str(each.get("id")),)
-                if isinstance(each, dict) and each.get("source") == "env"
+                names_in(value)
+                if isinstance(value, str)
+                else (str(value.get("id")),)
+                if isinstance(value, dict) and value.get("source") == "env"
                 else ()
             )
         }
@@ -435,7 +435,7 @@ def _filled(value: Any, environ: Mapping[str, str]) -> Any:
     if isinstance(value, str):
         return expand_field(value, environ)
     if isinstance(value, list):
-        filled = [_filled(each, environ) for each in value]
+        filled = [_filled(item, environ) for item in value]
         return None if any(each is None for each in filled) else filled
     return value
 

@@ -565,7 +565,7 @@ def _wrong(option: ConfigOption, value: Any) -> str:
     if option.kind == "texts":
         return (
             ""
-            if isinstance(value, list) and all(isinstance(each, str) for each in value)
+            if isinstance(value, list) and all(isinstance(item, str) for item in value)
             else "is no list of texts"
         )
     if option.kind == "text":
@@ -599,7 +599,7 @@ def _float(value: Any) -> float | None:
 
 
 def _texts(value: Any) -> set[str]:
-    return {each for each in value if isinstance(each, str)} if isinstance(value, list) else set()
+    return {item for item in value if isinstance(item, str)} if isinstance(value, list) else set()
 
 
 def _ends_in_version(address: str) -> bool:

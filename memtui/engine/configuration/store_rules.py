@@ -28,7 +28,7 @@ def problems_of_store(config: Configuration, found: FoundStore, store: Store | N
         whole = (*lead, *path)
         return Problem(rule, "error", ".".join(whole), sentence, remedy, str(config.spot(whole).file))
 
-    out = [each for each in slot_problems(config) if each.rule in ("slot", "off")]
+    out = [problem for problem in slot_problems(config) if problem.rule in ("slot", "off")]
     if store is not None and store.dims is not None and found.config_dims not in (None, store.dims):
         out.append(
             say(

@@ -42,7 +42,7 @@ _NAMES = (
 
 def changes_vectors(changes: Sequence[SettingChange]) -> bool:
     """Whether the plan's vectors are others than those of today."""
-    return any(each.path[-2:-1] == ("embedding",) and each.path[-1] in _NAMES for each in changes)
+    return any(change.path[-2:-1] == ("embedding",) and change.path[-1] in _NAMES for change in changes)
 
 
 def planned_embedder(config: Configuration, changes: Sequence[SettingChange]) -> Embedder:

@@ -52,8 +52,8 @@ class ConfigRecord:
             "time_ms": self.time_ms,
             "plan": self.plan,
             "main": self.main,
-            "files": [each.as_json() for each in self.files],
-            "changes": [dict(each) for each in self.changes],
+            "files": [file.as_json() for file in self.files],
+            "changes": [dict(change) for change in self.changes],
         }
 
 
@@ -65,7 +65,7 @@ def write_changes(
     Raises RefusedError when a file is not what was read any more: nothing was changed then. A failure in the
     middle puts back what was written before it.
     """
-    texts = config.with_settings([(each.path, each.after) for each in changes])
+    texts = config.with_settings([(change.path, change.after) for change in changes])
     if not texts:
         raise RefusedError("The configuration is so already.", fix="Nothing was changed.")
     written: list[WrittenFile] = []
@@ -150,13 +150,13 @@ def undo_write(
 
     Raises RefusedError where neither can be done.
     """
-    left = [each for each in record.files if digest_of(Path(each.path).read_bytes()) != each.after]
+    left = [file for file in record.files if digest_of(Path(file.path).read_bytes()) != file.after]
     done: list[WrittenFile] = []
     if not left:
-        for each in record.files:
-            content = Path(each.backup).read_bytes()
-            replace_file(Path(each.path), content, only_if=each.after)
-            done.append(WrittenFile(each.path, each.after, digest_of(content), each.backup))
+        for file in record.files:
+            content = Path(file.backup).read_bytes()
+            replace_file(Path(file.path), content, only_if=file.after)
+            done.append(WrittenFile(file.path, file.after, digest_of(content), file.backup))
     else:
         done += _reverse(config, record, now_ms)
     _append(state, {"kind": "undone", "number": record.number, "time_ms": now_ms})
@@ -168,8 +168,8 @@ def _reverse(config: Configuration, record: ConfigRecord, now_ms: int) -> list[W
     from memtui.engine.configuration.json5_text import parse
 
     backups = {
-        each.path: parse(Path(each.backup).read_bytes().decode("utf-8").removeprefix("\ufeff"))
-        for each in record.files
+        file.path: parse(Path(file.backup).read_bytes().decode("utf-8").removeprefix("\ufeff"))
+        for file in record.files
     }
     settings: list[tuple[tuple[str, ...], Any]] = []
     for change in record.changes:

@@ -39,8 +39,8 @@ def _hints() -> Hints:
 def _by_hint() -> dict[str, tuple[int, ...]]:
     """The numbers of the patterns that a hint belongs to."""
     found: dict[str, list[int]] = {}
-    for number, each in enumerate(patterns()):
-        for hint in each.wording.hints:
+    for number, pattern in enumerate(patterns()):
+        for hint in pattern.wording.hints:
             found.setdefault(hint, []).append(number)
     return {hint: tuple(numbers) for hint, numbers in found.items()}
 

@@ -234,7 +234,7 @@ def _needed(parsed: list[Any], opens: bool = False, closes: bool = False) -> fro
         if at + 1 == len(parsed) or parsed[at + 1][0] is not _constants.LITERAL:
             choices.append(frozenset((_Needed(run, begun, behind[at]),)))
             run = ""
-    return max((each for each in choices if each), key=_worth, default=frozenset())
+    return max((choice for choice in choices if choice), key=_worth, default=frozenset())
 
 
 def _parts_words(part: tuple[Any, Any]) -> bool:

@@ -319,4 +319,4 @@ def patterns() -> tuple[OrderPattern, ...]:
 @cache
 def hints() -> tuple[str, ...]:
     """One of these is in every text that any pattern matches, in lower case: looking for them is far faster."""
-    return tuple(dict.fromkeys(hint for each in patterns() for hint in each.wording.hints))
+    return tuple(dict.fromkeys(hint for pattern in patterns() for hint in pattern.wording.hints))

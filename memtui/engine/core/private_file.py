@@ -37,8 +37,8 @@ def _make_missing(folder: Path) -> bool:
         if folder.parent == folder:
             break
         folder = folder.parent
-    for each in reversed(missing):
-        each.mkdir(mode=0o700, exist_ok=True)
+    for path in reversed(missing):
+        path.mkdir(mode=0o700, exist_ok=True)
     return bool(missing)
 
 

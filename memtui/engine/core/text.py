@@ -92,7 +92,7 @@ def unbroken(value: Any) -> Any:
             return value
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if isinstance(value, list):
-        return [unbroken(each) for each in value]
+        return [unbroken(item) for item in value]
     if isinstance(value, dict):
         return {unbroken(name): unbroken(each) for name, each in value.items()}
     return value

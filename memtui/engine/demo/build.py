@@ -99,7 +99,7 @@ def demo_table(now_ms: int, on_progress: OnProgress | None, cancel: CancelToken)
         at(start)
         part = rows[start : start + _BATCH]
         vectors[start : start + _BATCH] = embedder.embed_passages([row["text"] for row in part])
-    vectors[[n for n, each in enumerate(records()) if each.vector == "zero"]] = 0
+    vectors[[n for n, record in enumerate(records()) if record.vector == "zero"]] = 0
     at(len(rows))
     columns = {name: [row[name] for row in rows] for name in schema.names if name != "vector"}
     flat = pa.array(vectors.ravel(), pa.float32())

@@ -98,8 +98,8 @@ def memory_id(key: str) -> str:
 
 def table_rows(records: Sequence[DemoRecord], now_ms: int) -> list[dict[str, Any]]:
     """Rows of memtui's own table without vectors, in the order of `records`; ages count from `now_ms`."""
-    following = {each.supersedes: each for each in records if each.supersedes}
-    return [_row(each, following.get(each.key), now_ms) for each in records]
+    following = {record.supersedes: record for record in records if record.supersedes}
+    return [_row(record, following.get(record.key), now_ms) for record in records]
 
 
 def _row(record: DemoRecord, successor: DemoRecord | None, now_ms: int) -> dict[str, Any]:
@@ -187,7 +187,7 @@ def _layer(record: DemoRecord) -> str:
 def _resolved(value: Any, now_ms: int) -> Any:
     """Ages as times and keys as ids, at any depth."""
     if isinstance(value, list):
-        return [_resolved(each, now_ms) for each in value]
+        return [_resolved(item, now_ms) for item in value]
     if not isinstance(value, Mapping):
         return value
     if value.keys() == {"ago"}:

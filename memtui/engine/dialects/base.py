@@ -48,7 +48,7 @@ class Columns:
 
     def known(self) -> tuple[str, ...]:
         """All columns that mean something to us, in the order above."""
-        names = (getattr(self, each.name) for each in fields(self))
+        names = (getattr(self, field.name) for field in fields(self))
         return tuple(name for name in names if name)
 
 

@@ -110,7 +110,7 @@ def _store(config: LoadedConfig, place: AgentPlace) -> FoundStore:
         agents=(place.id,),
         agent=normalized_agent_id(place.id),
         workspace=workspace,
-        extra_paths=tuple((str(each.path), each.pattern) for each in extra),
+        extra_paths=tuple((str(path.path), path.pattern) for path in extra),
         hidden_embedding=SecretText(None if none else embedding),
     )
 

@@ -226,7 +226,7 @@ _OURS = (
     ("memorySearch",),
     ("plugins", "slots"),
     ("plugins", "load"),
-    *(("plugins", "entries", each) for each in OWNERS),
+    *(("plugins", "entries", owner) for owner in OWNERS),
 )
 """Parts of a configuration that memtui uses; the agent's own environment may well have what others need."""
 

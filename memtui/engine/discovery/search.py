@@ -84,12 +84,12 @@ def discover(environ: Mapping[str, str], *, cwd: Path) -> Discovery:
             place = state / "memory" / folder
             if look.store(place) and os.path.realpath(place) not in stores:
                 stores[os.path.realpath(place)] = _left_over(place, plugin, configs, unreadable)
-    for each in crewai_stores(environ, cwd, look):
-        stores.setdefault(os.path.realpath(each.path), each)
+    for store in crewai_stores(environ, cwd, look):
+        stores.setdefault(os.path.realpath(store.path), store)
     of_hermes, told = hermes_stores(environ, cwd, look)
     findings += told
-    for each in of_hermes:
-        stores.setdefault(os.path.realpath(each.path), each)
+    for store in of_hermes:
+        stores.setdefault(os.path.realpath(store.path), store)
     return Discovery(
         looked_at=tuple(look.places.values()),
         configs=tuple(config.file for config in configs if config.file is not None),
@@ -213,10 +213,10 @@ def _named(stores: list[FoundStore]) -> tuple[FoundStore, ...]:
         if (
             names.count(name) > 1
             and store.reader
-            and len({each.reader for each in stores if each.reader}) > 1
+            and len({store.reader for store in stores if store.reader}) > 1
         ):
             name = f"{name}@{store.reader}"
-        taken = {each.name for each in out}
+        taken = {store.name for store in out}
         number = 2
         unique = name
         while unique in taken:

@@ -69,7 +69,7 @@ def resolve_target(
     """
     wanted = (store or "").strip() or (settings.store.strip() if settings is not None else "")
     profiles = settings.storage if settings is not None else ()
-    wanted = next((each.uri for each in profiles if each.uri and each.name == wanted), wanted)
+    wanted = next((profile.uri for profile in profiles if profile.uri and profile.name == wanted), wanted)
     found = discover(environ, cwd=cwd)
     return _reached(_named(wanted, found, environ, cwd) if wanted else _discovered(found), profiles)
 
@@ -90,30 +90,30 @@ def configured_remotes(
     profiles: Sequence[StorageProfile], known: Sequence[FoundStore]
 ) -> tuple[FoundStore, ...]:
     """Return the `known` stores with the options of the user's profiles, and the stores that only profiles name."""
-    usable = [each for each in profiles if not each.missing]
+    usable = [profile for profile in profiles if not profile.missing]
     reached = tuple(
-        replace(each, hidden_storage=SecretText({**profile.options, **each.storage_options}))
-        if each.is_remote and (profile := profile_for(each.path, usable))
-        else each
-        for each in known
+        replace(store, hidden_storage=SecretText({**profile.options, **store.storage_options}))
+        if store.is_remote and (profile := profile_for(store.path, usable))
+        else store
+        for store in known
     )
-    paths = {each.path.rstrip("/") for each in known}
+    paths = {store.path.rstrip("/") for store in known}
     own = (
         FoundStore(
-            name=each.name,
-            path=each.uri,
+            name=profile.name,
+            path=profile.uri,
             plugin="memtui",
             table=TABLE,
             configured=True,
             active=False,
             enabled=True,
-            why=f"[storage.{each.name}] of config.toml",
+            why=f"[storage.{profile.name}] of config.toml",
             lock=Lock("none"),
             gate=WriteGuard("ok", "memtui's own settings name it."),
-            hidden_storage=SecretText(each.options),
+            hidden_storage=SecretText(profile.options),
         )
-        for each in profiles
-        if each.uri and each.uri.rstrip("/") not in paths
+        for profile in profiles
+        if profile.uri and profile.uri.rstrip("/") not in paths
     )
     return (*reached, *own)
 
@@ -125,7 +125,7 @@ def new_place(
 
     `wanted` may be the name of a profile. Raises UsageError for a scheme that no store can be made at.
     """
-    wanted = next((each.uri for each in profiles if each.uri and each.name == wanted), wanted)
+    wanted = next((profile.uri for profile in profiles if profile.uri and profile.name == wanted), wanted)
     if "://" not in wanted or wanted.lower().startswith("file://"):
         return storage_folder(wanted, cwd), {}
     scheme = wanted.partition("://")[0].lower()
@@ -159,7 +159,9 @@ def _of(found: FoundStore, discovery: Discovery) -> Target:
 
 def _named(wanted: str, discovery: Discovery, environ: Mapping[str, str], cwd: Path) -> Target:
     if "://" in wanted and not wanted.lower().startswith("file://"):
-        same = next((each for each in discovery.stores if each.path.rstrip("/") == wanted.rstrip("/")), None)
+        same = next(
+            (store for store in discovery.stores if store.path.rstrip("/") == wanted.rstrip("/")), None
+        )
         return _of(same, discovery) if same else Target(wanted, wanted.rstrip("/").rsplit("/", 1)[-1])
     by_name = discovery.named(wanted)
     place = storage_path(wanted, read_environment(environ, cwd).user_home, cwd)
@@ -176,7 +178,7 @@ def _named(wanted: str, discovery: Discovery, environ: Mapping[str, str], cwd: P
     if by_name:
         return _of(by_name[0], discovery)
     if here is None:
-        names = [each.name for each in (*discovery.stores, *discovery.indexes)]
+        names = [store.name for store in (*discovery.stores, *discovery.indexes)]
         near = get_close_matches(wanted, names, 1, 0.5)
         known = (
             f"Did you mean {near[0]}?"
@@ -197,14 +199,14 @@ def _named(wanted: str, discovery: Discovery, environ: Mapping[str, str], cwd: P
         if here.suffix == ".lance" and os.path.isdir(here / "_versions")
         else (here, None)
     )
-    same = next((each for each in discovery.stores if _same(each.path, folder)), None)
+    same = next((store for store in discovery.stores if _same(store.path, folder)), None)
     if same is not None and table in (None, same.table):
         return _of(same, discovery)
     return Target(str(folder), folder.name or str(folder), table)
 
 
 def _discovered(discovery: Discovery) -> Target:
-    stores = discovery.stores or tuple(each for each in discovery.indexes if each.active)
+    stores = discovery.stores or tuple(index for index in discovery.indexes if index.active)
     if not stores:
         looked = ", ".join(discovery.folders)
         hints = "".join(f" {finding.message}" for finding in discovery.findings if finding.severity != "note")
@@ -217,8 +219,8 @@ def _discovered(discovery: Discovery) -> Target:
             f"{discovery.conflict} The stores: {_list(stores)}.", fix="Choose one with --store."
         )
     for tier in (
-        [each for each in stores if each.active],
-        [each for each in stores if each.configured and each.enabled],
+        [store for store in stores if store.active],
+        [store for store in stores if store.configured and store.enabled],
         list(stores),
     ):
         if len(tier) == 1:
@@ -232,7 +234,7 @@ def _discovered(discovery: Discovery) -> Target:
 
 
 def _list(stores: tuple[FoundStore, ...] | list[FoundStore]) -> str:
-    return "; ".join(f"{each.name} at {each.path} ({each.why})" for each in stores)
+    return "; ".join(f"{store.name} at {store.path} ({store.why})" for store in stores)
 
 
 def _same(path: str, folder: Path) -> bool:

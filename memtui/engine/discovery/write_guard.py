@@ -251,7 +251,7 @@ def _processes() -> Iterator[tuple[int, list[str]]]:
                 line = Path("/proc", name, "cmdline").read_bytes()
             except OSError:
                 continue  # it ended meanwhile, or is not ours to see
-            yield int(name), [each.decode(errors="replace") for each in line.split(b"\0") if each]
+            yield int(name), [part.decode(errors="replace") for part in line.split(b"\0") if part]
         return
     try:
         listed = subprocess.run(

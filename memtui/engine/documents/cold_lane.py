@@ -113,7 +113,7 @@ def read_cold_rules(block: Mapping[str, Any]) -> ColdRules:
     for key, name in _LISTS.items():
         given = block.get(key)
         if isinstance(given, list) and (
-            words := [each for each in given if isinstance(each, str) and each.strip()]
+            words := [item for item in given if isinstance(item, str) and item.strip()]
         ):
             made[name] = tuple(dict.fromkeys(words))[:32]
     if block.get("scopeMappingStrategy") in _STRATEGIES:
@@ -121,7 +121,7 @@ def read_cold_rules(block: Mapping[str, Any]) -> ColdRules:
     named = block.get("scopeMap")
     if isinstance(named, Mapping):
         made["scope_map"] = {
-            str(scope): [each for each in entries if isinstance(each, str)]
+            str(scope): [entry for entry in entries if isinstance(entry, str)]
             for scope, entries in named.items()
             if isinstance(entries, list)
         }
@@ -224,23 +224,23 @@ class ColdLane:
     def ingest(self, rules: ColdRules, roots: Sequence[str] = ()) -> Ingest:
         """Read what the folders hold now, all of it or nothing. `roots` must lie in the configured ones."""
         told = Ingest()
-        allowed = [Path(each).expanduser().absolute() for each in rules.roots]
+        allowed = [Path(root).expanduser().absolute() for root in rules.roots]
         if not allowed:
             told.skip_reason = "source_roots_not_configured"
             return told
-        wanted = [Path(each).expanduser().absolute() for each in roots] or allowed
-        inside = [each for each in wanted if any(_within(each, root) for root in allowed)]
+        wanted = [Path(root).expanduser().absolute() for root in roots] or allowed
+        inside = [path for path in wanted if any(_within(path, root) for root in allowed)]
         if not inside:
             told.skip_reason = "source_roots_not_allowlisted"
             return told
-        told.missing_paths = [str(each) for each in inside if not each.exists()]
-        files = list(_markdown([each for each in inside if each.exists()], rules.globs))[:MOST_FILES]
+        told.missing_paths = [str(path) for path in inside if not path.exists()]
+        files = list(_markdown([path for path in inside if path.exists()], rules.globs))[:MOST_FILES]
         with self._db:
             seen = {str(path) for path, _, _ in files}
             for path, repo, name in files:
                 self._take(path, repo, name, rules, told)
             for (gone,) in self._db.execute("SELECT DISTINCT file FROM docs_chunks").fetchall():
-                if gone not in seen and any(_within(Path(gone), each) for each in inside):
+                if gone not in seen and any(_within(Path(gone), path) for path in inside):
                     told.chunks_deleted += self._drop("file = ?", gone)
             told.chunks_total = self._db.execute("SELECT count(*) FROM docs_chunks").fetchone()[0]
         if not files:
@@ -366,7 +366,7 @@ class ColdLane:
         for run in _CJK.findall(question):
             terms[run] = None
             terms |= dict.fromkeys(run[at : at + 2] for at in range(len(run) - 1))
-        chosen = [each for each in terms if len(each) > 1][:MOST_TERMS]
+        chosen = [term for term in terms if len(term) > 1][:MOST_TERMS]
         if not chosen:
             return []
         score = " + ".join("(instr(c.text, ?) > 0) + (instr(c.heading, ?) > 0)" for _ in chosen)
@@ -409,7 +409,7 @@ def _markdown(roots: Sequence[Path], globs: Sequence[str]) -> Iterator[tuple[Pat
     seen: set[Path] = set()
     for root in roots:
         base = root if root.is_dir() else root.parent
-        repository = next((each for each in (base, *base.parents) if (each / ".git").exists()), None)
+        repository = next((parent for parent in (base, *base.parents) if (parent / ".git").exists()), None)
         for path in [root] if root.is_file() else _walk(root):
             if path in seen or path.is_symlink() or path.stat().st_size > LARGEST:
                 continue

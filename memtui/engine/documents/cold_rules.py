@@ -102,7 +102,7 @@ def _packed(body: str, most: int) -> list[str]:
         return [body]
     pieces: list[str] = []
     held = ""
-    for paragraph in (each.strip() for each in re.split(r"\n[ \t]*\n", body)):
+    for paragraph in (part.strip() for part in re.split(r"\n[ \t]*\n", body)):
         if not paragraph:
             continue
         both = f"{held}\n\n{paragraph}" if held else paragraph

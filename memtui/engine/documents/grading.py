@@ -191,10 +191,10 @@ class Grading:
     def receipt(self) -> dict[str, Any]:
         """Counts in the sidecar's words."""
         labels = dict.fromkeys(("must_remember", "nice_to_have", "ignore", "unknown"), 0)
-        for each in self.rows:
-            labels[each.grade.label] += 1
-        written = sum(each.written for each in self.rows)
-        over = sum(each.written and each.before is not None for each in self.rows)
+        for row in self.rows:
+            labels[row.grade.label] += 1
+        written = sum(row.written for row in self.rows)
+        over = sum(row.written and row.before is not None for row in self.rows)
         return {
             "total_seen": len(self.rows),
             "graded_filled": written - over,
@@ -218,18 +218,22 @@ def plan_grading(engine: Engine, filter: str, *, forced: Collection[str] = ()) -
     ids = select_ids(engine.view, filter)
     memories = engine.memories(ids)
     rows = []
-    for each in ids:
-        if (memory := memories.get(each)) is None:
+    for memory_id in ids:
+        if (memory := memories.get(memory_id)) is None:
             continue
         made = grade(memory.raw_text)
         empty = memory.importance is None
         differs = empty or abs((memory.importance or 0.0) - made.score) > 1e-9
         rows.append(
             Graded(
-                each, memory.raw_text, memory.importance, made, differs and (empty or "importance" in forced)
+                memory_id,
+                memory.raw_text,
+                memory.importance,
+                made,
+                differs and (empty or "importance" in forced),
             )
         )
-    edits = {each.id: {"importance": each.grade.score} for each in rows if each.written}
+    edits = {row.id: {"importance": row.grade.score} for row in rows if row.written}
     title = f"grade {len(edits)} memories" if len(edits) != 1 else "grade a memory"
     changes = plan_each(engine, edits, title, reason="heuristic-v1") if edits else None
     return Grading(tuple(rows), changes, tuple(forced))

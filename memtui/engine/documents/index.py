@@ -93,9 +93,9 @@ def chunk_markdown(content: str, *, tokens: int = 400, overlap: int = 80) -> lis
 def remapped(chunks: Sequence[Chunk], lines: Sequence[int]) -> list[Chunk]:
     """Chunks of a session's text with the lines of its file."""
     return [
-        replace(each, start_line=lines[each.start_line - 1], end_line=lines[each.end_line - 1])
-        for each in chunks
-        if each.end_line <= len(lines)
+        replace(chunk, start_line=lines[chunk.start_line - 1], end_line=lines[chunk.end_line - 1])
+        for chunk in chunks
+        if chunk.end_line <= len(lines)
     ]
 
 
@@ -251,15 +251,15 @@ class MarkdownIndex:
                 found, now_ms=now_ms, half_life_days=rules.half_life_days, mtimes=mtimes, slugs=rules.slugs
             )
         if rules.lam is not None:
-            order = varied([(each.id, each.score, each.snippet) for each in found], rules.lam)
-            by_id = {each.id: each for each in found}
+            order = varied([(chunk.id, chunk.score, chunk.snippet) for chunk in found], rules.lam)
+            by_id = {chunk.id: chunk for chunk in found}
             found = [by_id[each] for each in order]
-        good = [each for each in found if each.score >= rules.min_score]
+        good = [chunk for chunk in found if chunk.score >= rules.min_score]
         if not good:  # words that were found are shown rather than nothing
             relaxed = min(rules.min_score, rules.text_weight)
-            good = [each for each in found if each.by_words and each.score >= relaxed]
+            good = [chunk for chunk in found if chunk.by_words and chunk.score >= relaxed]
         hits = tuple(good[: rules.limit])
-        orders = tuple(each.path for each in hits if instruction_like(each.snippet))
+        orders = tuple(hit.path for hit in hits if instruction_like(hit.snippet))
         query = " OR ".join(queries) or None
         return DocumentHits(hits, len(found) - len(good), len(by_vector), len(by_words), query, orders)
 
@@ -310,9 +310,11 @@ class MarkdownIndex:
     ) -> None:
         """Cut a file and keep its chunks; `lines` are those of a session's file, where it is one."""
         cut = chunk_markdown(text, tokens=tokens, overlap=overlap)
-        chunks = [each for each in (cut if lines is None else remapped(cut, lines)) if each.text.strip()]
+        chunks = [chunk for chunk in (cut if lines is None else remapped(cut, lines)) if chunk.text.strip()]
         vectors: Any = (
-            self._embedder.embed_passages([each.text for each in chunks]) if self._embedder and chunks else []
+            self._embedder.embed_passages([chunk.text for chunk in chunks])
+            if self._embedder and chunks
+            else []
         )
         for at, chunk in enumerate(chunks):
             key = f"memory:{name}:{chunk.start_line}:{chunk.end_line}:{chunk.hash}:{model}:{at}"
@@ -336,9 +338,9 @@ class MarkdownIndex:
         """What the queries find, each asked by itself; of each chunk the best score."""
         best: dict[str, FoundChunk] = {}
         for query in queries:
-            for each in self._by_words(query, most):
-                if each.id not in best or each.words > best[each.id].words:
-                    best[each.id] = each
+            for word in self._by_words(query, most):
+                if word.id not in best or word.words > best[word.id].words:
+                    best[word.id] = word
         return sorted(best.values(), key=lambda each: -each.words)[:most]
 
     def _by_words(self, query: str, most: int) -> list[FoundChunk]:

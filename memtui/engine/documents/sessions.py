@@ -99,7 +99,7 @@ def recent_of_files(files: Mapping[str, str], name: str, most: int = KEPT_MESSAG
     """The last messages of a session's file; where it is empty, of the newest one that was reset."""
     if found := recent_messages(files.get(name, ""), most):
         return found
-    reset = sorted(each for each in files if each.startswith(f"{name}.reset."))
+    reset = sorted(path for path in files if path.startswith(f"{name}.reset."))
     return recent_messages(files[reset[-1]], most) if reset else None
 
 
@@ -118,7 +118,7 @@ def _texts(content: Any) -> list[str]:
     if isinstance(content, str):
         return [content]
     blocks = content if isinstance(content, list) else []
-    found = [each.get("text") for each in blocks if isinstance(each, dict) and each.get("type") == "text"]
+    found = [block.get("text") for block in blocks if isinstance(block, dict) and block.get("type") == "text"]
     return [each for each in found if isinstance(each, str)]
 
 

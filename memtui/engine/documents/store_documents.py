@@ -214,7 +214,7 @@ def consult_for(
 def _configured(engine: Engine, config: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
     found = engine.found.settings if engine.found is not None else {}
     blocks = ((config or {}).get(BLOCK), found.get(BLOCK))
-    return next((each for each in blocks if isinstance(each, Mapping)), None)
+    return next((block for block in blocks if isinstance(block, Mapping)), None)
 
 
 def sources_of(engine: Engine) -> tuple[ColdSource, ...]:

@@ -134,7 +134,7 @@ def build_working_set(
     constraints = lines([row for row in kept if _CONSTRAINT.search(row.text)])
     decisions = lines([row for row in ranked if row.category == "decision"])
     actions = lines([row for row in ranked if row.category == "todo"])
-    asked = [each for each in prompt.splitlines() if "?" in each or "？" in each]
+    asked = [line for line in prompt.splitlines() if "?" in line or "？" in line]
     questions = tuple(
         dict.fromkeys(
             _line(each, rules.item_chars) for each in asked[: min(MOST_QUESTIONS, rules.per_section)]
@@ -183,7 +183,7 @@ def working_set_of(
         rules = WorkingRules(True, told.max_chars, told.per_section, told.item_chars)
     rows: list[WorkingRow] = []
     for category in ("preference", "decision", "todo"):
-        rows += [working_row(each) for each in _newest(engine, f"cat:{category}", MOST_DECISIONS, scope)]
+        rows += [working_row(memory) for memory in _newest(engine, f"cat:{category}", MOST_DECISIONS, scope)]
     return build_working_set(scope, rows, prompt, rules)
 
 
@@ -222,9 +222,10 @@ def todos_of(engine: Engine, *, ttl_days: float | None = None, limit: int = 500)
     ttl_days = _configured(engine).todo_days if ttl_days is None else ttl_days
     found: dict[str, Memory] = {}
     for filter in ("cat:todo", _WORDED):
-        found |= {each.id: each for each in _newest(engine, filter, limit)}
+        found |= {memory.id: memory for memory in _newest(engine, filter, limit)}
     now = engine.now_ms
     todos = [
-        Todo(each, stale_todo(each.timestamp_ms, now_ms=now, ttl_days=ttl_days)) for each in found.values()
+        Todo(memory, stale_todo(memory.timestamp_ms, now_ms=now, ttl_days=ttl_days))
+        for memory in found.values()
     ]
     return tuple(sorted(todos, key=lambda each: -each.memory.timestamp_ms))

@@ -171,7 +171,7 @@ def scale_of(recipe: str) -> str:
     """What a recipe's scores are: "share" of 1 (the plugin, the built-in program), else the recipe's own sum."""
     from memtui.engine.recall.recipes.registry import all_recipes
 
-    own = {each.name for each in all_recipes() if each.own_scale}
+    own = {recipe.name for recipe in all_recipes() if recipe.own_scale}
     return recipe if recipe in own else "share"
 
 

@@ -67,7 +67,7 @@ def _hit(trace: Trace, memory_id: str) -> Hit | None:
 
 def _placed(verdict: Verdict, rung: GateResult) -> Verdict:
     """The ladder with the rung where the search stands: before the pool."""
-    names = [each.gate for each in verdict.ladder]
+    names = [gate.gate for gate in verdict.ladder]
     at = names.index("candidate_pool") if "candidate_pool" in names else len(names)
     return replace(verdict, ladder=(*verdict.ladder[:at], rung, *verdict.ladder[at:]))
 

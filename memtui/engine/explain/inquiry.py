@@ -252,7 +252,7 @@ def _to_the_prompt(trace: Trace, verdict: Verdict) -> Verdict:
     if trace.gate:
         gates = ("prompt_gate", *gates)
     prompt = injected(trace)
-    part = next((each for each in prompt.parts if each.id == verdict.id), None)
+    part = next((part for part in prompt.parts if part.id == verdict.id), None)
     rungs = []
     for gate in gates:
         stopped = part is not None and part.gate == gate
@@ -291,7 +291,7 @@ def settled(
     the gate that it led to. For a memory that never became a candidate it is the first gate of the ladder.
     """
     first = next((rung for rung in ladder if rung.passed is False), None)
-    candidate = next((each for each in trace.candidates if each.id == memory_id), None)
+    candidate = next((candidate for candidate in trace.candidates if candidate.id == memory_id), None)
     if candidate is None or candidate.rank is not None:
         return ladder, first
     rungs = [_quoted(trace, rung, candidate) for rung in ladder]
@@ -312,7 +312,7 @@ def _quoted(trace: Trace, rung: GateResult, candidate: Candidate) -> GateResult:
         return rung
     index = next(at for at, row in enumerate(trace.pool.rows) if row.id == candidate.id)
     gates = [record.outcome.dropped[index] for record in trace.records if index in record.outcome.dropped]
-    gate = next((each for each in gates if each.reason == rung.gate), None)
+    gate = next((gate for gate in gates if gate.reason == rung.gate), None)
     value = rung.value if gate is None or gate.value is None else gate.value
     limit = rung.limit if gate is None or gate.limit is None else gate.limit
     if (rung.passed, rung.value, rung.limit) == (False, value, limit):

@@ -424,7 +424,7 @@ def _with(lane: Lane, hit: Hit | None, most: int | None) -> Lane:
         return lane
     ahead = [each for each in lane.hits if each.score >= hit.score]
     hits = [*ahead, hit, *lane.hits[len(ahead) :]]
-    kept = tuple(each._replace(rank=rank) for rank, each in enumerate(hits[:most], 1))
+    kept = tuple(hit._replace(rank=rank) for rank, hit in enumerate(hits[:most], 1))
     dropped = tuple(each for each in lane.dropped if each.row.id != hit.row.id)
     return replace(lane, hits=kept, dropped=dropped)
 

@@ -345,7 +345,7 @@ def _engine(trace: Trace) -> PromptBlock:
     lines = told["text"].split("\n")
     parts: list[BlockPart] = []
     for number, key in enumerate(told["memories"], 1):
-        line = next((each for each in lines if each.startswith(f"{number}. [")), "")
+        line = next((line for line in lines if line.startswith(f"{number}. [")), "")
         why, gate = ("", "") if line else ("cut off by the budget", "prompt_chars")
         parts.append(BlockPart(key, line, line or rows[key].text, why, gate, None, None if line else limit))
     kept = set(told["memories"])
@@ -363,7 +363,7 @@ def _prefetched(trace: Trace) -> PromptBlock:
     told = trace.extra.get("prefetched")
     if told is None:
         return _nothing((), "this asks as the tool; set recall.via to prefetch")
-    parts = tuple(BlockPart(*each) for each in told["parts"])
+    parts = tuple(BlockPart(*part) for part in told["parts"])
     if not parts:
         return _nothing((), "no memory came back")
     text = told["text"]

@@ -142,7 +142,7 @@ class History:
 
     def forget_words(self, text: str) -> int:
         """Forget every question that holds every word of `text`, in the file, too, and return how many went."""
-        numbers = [(each.number,) for each in self.search(text, limit=MOST)]
+        numbers = [(question.number,) for question in self.search(text, limit=MOST)]
         if numbers:
             with self._open() as db:
                 db.execute("PRAGMA secure_delete = ON")

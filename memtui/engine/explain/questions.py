@@ -254,8 +254,8 @@ def asked_last(engine: Engine, history: History) -> list[EffectQuestion]:
     from memtui.engine.changes.recall_effect import LAST, EffectQuestion
 
     return [
-        EffectQuestion(each.query, again(each, history))
-        for each in history.search(store=engine.store.uri, limit=LAST)
+        EffectQuestion(question.query, again(question, history))
+        for question in history.search(store=engine.store.uri, limit=LAST)
     ]
 
 
@@ -268,18 +268,18 @@ def by_own_words(engine: Engine, changes: Iterable[Change]) -> list[EffectQuesti
 
     asked: list[RecallRequest] = []
     words = engine.store.dialect.columns.text
-    for each in changes:
-        edit = each.edit
+    for change in changes:
+        edit = change.edit
         anew: Any = getattr(edit, "vector", None)
         with suppress(MemtuiError):
-            if each.op == "add" or len(asked) >= OWN_QUESTIONS:
+            if change.op == "add" or len(asked) >= OWN_QUESTIONS:
                 continue
             if edit is not None and hasattr(anew, "tolist") and words not in edit.columns:
-                text = str(edit.expects.get(words) or each.title)
+                text = str(edit.expects.get(words) or change.title)
                 asked.append(RecallRequest(text, query_vector=anew.tolist()))
             else:
-                asked.append(more_like(engine, each.id, RecallRequest("")))
-    return [EffectQuestion(each.query, each) for each in asked if each.query]
+                asked.append(more_like(engine, change.id, RecallRequest("")))
+    return [EffectQuestion(request.query, request) for request in asked if request.query]
 
 
 def again(question: PastQuestion, history: History) -> RecallRequest:
@@ -294,7 +294,7 @@ def resolve(engine: Engine, id_or_prefix: str) -> str:
     """
     catalog = engine.catalog
     positions = catalog.find(id_or_prefix)
-    ids = {text for text in catalog.ids.texts(positions) if text is not None}
+    ids = {memory_id for memory_id in catalog.ids.texts(positions) if memory_id is not None}
     if len(ids) <= 1:
         return next(iter(ids), id_or_prefix)
     return engine.get(id_or_prefix).id

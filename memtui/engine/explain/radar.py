@@ -225,7 +225,7 @@ class RadarReading:
         text = self.row.text
         for pattern in KINDS.values():
             text = pattern.sub(" ", text)
-        return frozenset(_bare(w) for each in _WORD.findall(text) if (w := each.lower()) not in _COMMON)
+        return frozenset(_bare(w) for match in _WORD.findall(text) if (w := match.lower()) not in _COMMON)
 
     @cached_property
     def names(self) -> frozenset[str]:
@@ -233,9 +233,9 @@ class RadarReading:
         text = self.row.text
         for pattern in KINDS.values():
             text = pattern.sub(" ", text)
-        numbered = (each.lower() for each in _NUMBERED.findall(text))
+        numbered = (match.lower() for match in _NUMBERED.findall(text))
         values = {value.lower() for each in self.values.values() for value in each}
-        return frozenset(each.lower() for each in _NAME.findall(self.row.text)).union(numbered) - values
+        return frozenset(match.lower() for match in _NAME.findall(self.row.text)).union(numbered) - values
 
     @property
     def ends_something(self) -> bool:
@@ -303,12 +303,12 @@ class _Looker:
     def newer_than(self, old: RadarReading, rank: int) -> Disagreement | None:
         """The newest memory that says otherwise than `old`."""
         near = self.around(old)
-        told = [(each, "restated") for cosine, each in near if _restates(old, each, cosine)]
-        values = {_values(each, kind) for each, _ in told for kind in _differing(old, each)}
+        told = [(reading, "restated") for cosine, reading in near if _restates(old, reading, cosine)]
+        values = {_values(reading, kind) for reading, _ in told for kind in _differing(old, reading)}
         if len(values) >= SERIES:
             return None
         if not told:
-            told = [(each, "ended") for cosine, each in near if self._ends(old, each, cosine)]
+            told = [(reading, "ended") for cosine, reading in near if self._ends(old, reading, cosine)]
         if not told:
             return None
         newer, way = max(told, key=lambda each: each[0].row.timestamp_ms)
@@ -339,16 +339,16 @@ class _Looker:
             return False
         kind = kinds[0]
         others = [
-            each
-            for _, each in self.around(newer)
-            if kind in each.values and _later(each, newer) and each.row.id != old.row.id
+            reading
+            for _, reading in self.around(newer)
+            if kind in reading.values and _later(reading, newer) and reading.row.id != old.row.id
         ]
-        free = [each for each in others if not self._kept_up(each, kind)]
-        return all(_cosine(each, newer) < cosine for each in free)
+        free = [reading for reading in others if not self._kept_up(reading, kind)]
+        return all(_cosine(reading, newer) < cosine for reading in free)
 
     def _kept_up(self, said: RadarReading, kind: str) -> bool:
         """Whether a memory has a counterpart of its own: one in nearly the same words with such a value."""
-        return any(cosine >= SAME_MEANING and kind in each.values for cosine, each in self.around(said))
+        return any(cosine >= SAME_MEANING and kind in reading.values for cosine, reading in self.around(said))
 
 
 def _later(old: RadarReading, newer: RadarReading) -> bool:

@@ -53,7 +53,7 @@ class Replay:
     @property
     def same(self) -> bool:
         """Whether the recall comes out as it did; another version of the table alone is no difference."""
-        return not [each for each in self.differences if each.what != "version"]
+        return not [difference for difference in self.differences if difference.what != "version"]
 
 
 def replay(
@@ -106,7 +106,7 @@ def _results(receipt: Receipt, trace: Trace) -> list[ReceiptDifference]:
     now = {candidate.id: candidate for candidate in trace.candidates}
     for candidate in receipt.candidates:
         out += _candidate(candidate, now.get(candidate.id))
-    new = [c for c in trace.candidates if c.id not in {each.id for each in receipt.candidates}]
+    new = [c for c in trace.candidates if c.id not in {candidate.id for candidate in receipt.candidates}]
     out += [ReceiptDifference("candidate", c.id, None, c.disposition) for c in new]
     texts = {row.id: row.text for row in trace.pool.rows}
     for key, text in receipt.texts_by_id().items():
@@ -130,7 +130,7 @@ def check_sums(receipt: Receipt) -> tuple[int, list[ReceiptDifference]]:
 
     Recipes that are programs of their own are not checked: (0, nothing).
     """
-    if receipt.recipe not in {each.name for each in all_recipes() if each.replayable}:
+    if receipt.recipe not in {recipe.name for recipe in all_recipes() if recipe.replayable}:
         return 0, []
     wrong: list[ReceiptDifference] = []
     checked = 0

@@ -94,7 +94,7 @@ class Receipt:
 
     def texts_by_id(self) -> dict[str, str]:
         """The texts of what came back; empty in a receipt without texts."""
-        return {each["id"]: each["text"] for each in self.document["results"] if "text" in each}
+        return {result["id"]: result["text"] for result in self.document["results"] if "text" in result}
 
 
 def receipt_of(trace: Trace, info: StoreInfo, *, saved_ms: int, texts: bool = True) -> dict[str, Any]:
@@ -120,8 +120,8 @@ def receipt_of(trace: Trace, info: StoreInfo, *, saved_ms: int, texts: bool = Tr
         "request": request,
         "trace": document if texts else _without_texts(document),
         "disagreements": [
-            {name: value for name, value in each.as_json().items() if texts or name not in _SAID}
-            for each in find_disagreements(trace)
+            {name: value for name, value in disagreement.as_json().items() if texts or name not in _SAID}
+            for disagreement in find_disagreements(trace)
         ],
     }
 
@@ -195,7 +195,7 @@ def read_receipt(text: str) -> Receipt:
 
 def _receipt(value: Mapping[str, Any]) -> Receipt:
     document = value["trace"]
-    results = {each["id"]: each for each in document["results"]}
+    results = {result["id"]: result for result in document["results"]}
     return Receipt(
         document=document,
         store=dict(value["store"]),
@@ -204,18 +204,20 @@ def _receipt(value: Mapping[str, Any]) -> Receipt:
         request=None if value.get("request") is None else _request(value["request"]),
         stages=tuple(
             StageSummary(
-                each["name"],
-                each["name"].replace("_", " "),
+                stage["name"],
+                stage["name"].replace("_", " "),
                 "filter",
-                each["in"],
-                each["out"],
-                each["ms"],
-                dict(each.get("dropped") or {}),
-                each.get("note") or "",
+                stage["in"],
+                stage["out"],
+                stage["ms"],
+                dict(stage.get("dropped") or {}),
+                stage.get("note") or "",
             )
-            for each in document["stages"]
+            for stage in document["stages"]
         ),
-        candidates=tuple(_candidate(each, results.get(each["id"])) for each in document["candidates"]),
+        candidates=tuple(
+            _candidate(candidate, results.get(candidate["id"])) for candidate in document["candidates"]
+        ),
     )
 
 

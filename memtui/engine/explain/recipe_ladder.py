@@ -127,7 +127,7 @@ def _pool(
         "shared_words": list(by_words.shared),
         "fetched": hits,
     }
-    ranks = [int(each["rank"]) for each in lanes.values() if each["rank"] is not None]
+    ranks = [int(lane["rank"]) for lane in lanes.values() if lane["rank"] is not None]
     value, passed = (min(ranks) if ranks else None), index is not None
     words = sentences.sentence("candidate_pool", passed, value, hits, facts)
     if not in_scope:
@@ -164,18 +164,20 @@ def other_moves(trace: Trace, row: CandidateRow) -> list[CandidateChange]:
 
 def other_powerless(trace: Trace) -> dict[str, str]:
     """Parameters that do nothing in this recall, with the reason."""
-    return {each.knob.path: each.inert for each in parameters(trace) if each.inert}
+    return {parameter.knob.path: parameter.inert for parameter in parameters(trace) if parameter.inert}
 
 
 def _parameters(trace: Trace) -> Iterator[CandidateChange]:
     opens = _gates_of(trace) - OF_THE_MEMORY
     recipe = recipe_named(trace.recipe)
     finding, own = recipe.finding, f"{recipe.block}."
-    for each in parameters(trace):
-        path = each.knob.path
-        if not each.inert and path != "source":
+    for parameter in parameters(trace):
+        path = parameter.knob.path
+        if not parameter.inert and path != "source":
             weighs = finding is not None and path.startswith(own) and path not in finding
-            yield from of_knob(each.knob, each.value, opens - {"candidate_pool"} if weighs else opens)
+            yield from of_knob(
+                parameter.knob, parameter.value, opens - {"candidate_pool"} if weighs else opens
+            )
 
 
 def _filters(trace: Trace, row: CandidateRow) -> Iterator[CandidateChange]:

@@ -72,7 +72,7 @@ class MemoryRemedy:
             "harm": self.harm,
             "rank": self.rank,
             "in_prompt": self.in_prompt,
-            "rows": [each.id for each in self.planned.changes],
+            "rows": [change.id for change in self.planned.changes],
             "cases": self.effect.cases.as_json(),
             "confirmed": True,
         }
@@ -112,9 +112,10 @@ def find_remedies(
                 cancel=cancel,
             )
             change = next(
-                (each for each in effect.changed if each.query == trace.query and not each.saved), None
+                (change for change in effect.changed if change.query == trace.query and not change.saved),
+                None,
             )
-            row = next((each for each in change.rows if each.id == memory), None) if change else None
+            row = next((row for row in change.rows if row.id == memory), None) if change else None
             rank = row.rank_after if row is not None else None
             read = row is not None and rank is not None and row.in_prompt_after
             if row is not None and read is wanted:
@@ -155,10 +156,10 @@ def _to_return(engine: Engine, trace: Trace, memory: str) -> Iterator[Plan]:
         text = f"{row.text.rstrip()} ({' '.join(words)})"
         title = f"add to it the words {', '.join(words)}"
         yield "words", title, 2, lambda: plan_texts(engine, {memory: text}, in_place=True)
-    for each in find_disagreements(trace):
-        if each.newer == memory:
-            title = f"let it replace number {each.rank}, which says {each.kind} {each.value}"
-            yield "supersede", title, 2, partial(_replace, engine, memory, each.recalled)
+    for disagreement in find_disagreements(trace):
+        if disagreement.newer == memory:
+            title = f"let it replace number {disagreement.rank}, which says {disagreement.kind} {disagreement.value}"
+            yield "supersede", title, 2, partial(_replace, engine, memory, disagreement.recalled)
     above = trace.results[-1].id if trace.results else ""
     if above:
         yield from _overtaker(engine, trace, above)
@@ -176,10 +177,10 @@ def _overtaker(engine: Engine, trace: Trace, other: str) -> Iterator[Plan]:
 
 
 def _to_leave(engine: Engine, trace: Trace, memory: str) -> Iterator[Plan]:
-    for each in find_disagreements(trace):
-        if each.recalled == memory:
-            title = f"let the newer one replace it, which says {each.kind} {each.newer_value}"
-            yield "supersede", title, 1, partial(_replace, engine, each.newer, memory)
+    for disagreement in find_disagreements(trace):
+        if disagreement.recalled == memory:
+            title = f"let the newer one replace it, which says {disagreement.kind} {disagreement.newer_value}"
+            yield "supersede", title, 1, partial(_replace, engine, disagreement.newer, memory)
     yield (
         "demote",
         "demote it",

@@ -58,7 +58,7 @@ def with_changes(
         return verdict
     search = _Search(trace, verdict.id, ask)
     shut = _shut(verdict)
-    changes = {each.knob: each for each in verdict.changes}
+    changes = {change.knob: change for change in verdict.changes}
     unable = dict(powerless)
     looked: dict[str, list[CandidateChange]] = {}
 

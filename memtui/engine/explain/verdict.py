@@ -176,7 +176,7 @@ class Verdict:
             "sentence": self.sentence,
             "ladder": [rung.as_json() for rung in self.ladder],
             "changes": [change.as_json() for change in self.changes],
-            "powerless": [each.as_json() for each in self.powerless],
+            "powerless": [knob.as_json() for knob in self.powerless],
             "warnings": list(self.warnings),
             **(
                 {"failure": self.failure.as_json(), "results": [], "words_alone": list(self.words_alone)}

@@ -58,8 +58,8 @@ class KeywordTree:
     def adds_up(self) -> bool:
         """Whether the words, each recomputed from its parts, give the score of the trace."""
         parts = [
-            each.adds if each.idf is None or each.weight is None else each.idf * each.weight
-            for each in self.words
+            word.adds if word.idf is None or word.weight is None else word.idf * word.weight
+            for word in self.words
         ]
         return bool(parts) and abs(math.fsum(parts) - self.raw) <= NEARLY * max(1.0, abs(self.raw))
 
@@ -98,7 +98,7 @@ def _counted(trace: Trace, pin: Snapshot, row_id: int, raw: float) -> KeywordTre
     shares = []
     for word, asked in Counter(index_tokens(pin, trace.bm25_query.replace('"', " "))).items():
         if times := here.count(word):
-            rows_with = sum(word in each for each in texts.values())
+            rows_with = sum(word in text for text in texts.values())
             idf = float(bm25.idf(rows_with, rows)) * asked  # a word that is asked twice counts twice
             weight = float(bm25.weight(times, len(here), average))
             shares.append(WordShare(word, idf * weight, idf, rows_with, times, weight))

@@ -120,15 +120,15 @@ def _names_of_ours(group: str) -> frozenset[str]:
         case "memtui.readers":
             from memtui.engine.transfer.registry import FORMATS
 
-            return frozenset((*(each.name for each in FORMATS), "auto"))
+            return frozenset((*(known_format.name for known_format in FORMATS), "auto"))
         case "memtui.writers":
             from memtui.engine.transfer.registry import EXPORT_FORMATS
 
-            return frozenset((*(each.name for each in EXPORT_FORMATS), "auto"))
+            return frozenset((*(export_format.name for export_format in EXPORT_FORMATS), "auto"))
         case "memtui.recipes":
             from memtui.engine.recall.recipes.registry import all_recipes
 
-            return frozenset(each.name for each in all_recipes())
+            return frozenset(recipe.name for recipe in all_recipes())
         case "memtui.capture_recipes":
             from memtui.engine.capture.recipes.registry import capture_recipes
 

@@ -347,7 +347,7 @@ _IDS_AT_ONCE = 65_536
 
 def distinct(texts: Sequence[str | None]) -> tuple[str, ...]:
     """Each text once, in order, without the absent ones."""
-    return tuple(dict.fromkeys(each for each in texts if each))
+    return tuple(dict.fromkeys(text for text in texts if text))
 
 
 def memories(count: int) -> str:

@@ -121,7 +121,7 @@ def take_doctor(
     column, dims = str(store.dialect.columns.vector), store.dims or 1
     tally = VectorTally(dims)
     for _, batch in read_parts(parts, ("kind", "rows", "more"), on_progress, cancel):
-        for kind, rows, more in zip(*(each.to_pylist() for each in batch.columns), strict=True):
+        for kind, rows, more in zip(*(column.to_pylist() for column in batch.columns), strict=True):
             row_ids: Rows = np.frombuffer(rows, np.uint64)
             if kind == "hashes":
                 tally.hashed.append(row_ids)
@@ -320,7 +320,7 @@ class DuplicatesJob:
                 )
             for into, name in zip(columns, ("left", "right", "cosine"), strict=True):
                 into.append(batch.column(name).to_numpy(zero_copy_only=False)[real])
-        left, right = (_joined(each) for each in columns[:2])
+        left, right = (_joined(column) for column in columns[:2])
         similarity = np.concatenate([np.zeros(0, np.float32), *columns[2]])
         self._check(left, right, similarity)
         return Near(

@@ -48,7 +48,7 @@ class Examination:
     @property
     def grave(self) -> bool:
         """Whether something of severity 1 or 2 was found."""
-        return any(each.severity in ("S1", "S2") for each in self.findings)
+        return any(finding.severity in ("S1", "S2") for finding in self.findings)
 
     @property
     def looked(self) -> int:
@@ -59,9 +59,9 @@ class Examination:
         """The document of `memtui doctor --json`."""
         return {
             "schema": "memtui.doctor.v1",
-            "findings": [each.as_json() for each in self.findings],
+            "findings": [finding.as_json() for finding in self.findings],
             "checked": self.looked,
-            "fine": [each.kind for each in self.fine],
+            "fine": [check.kind for check in self.fine],
             "not_checked": [{"kind": each.kind, "why": each.why} for each in self.unlooked],
             "error": self.error or None,
             "host": dict(self.host) if self.host is not None else None,
@@ -125,7 +125,7 @@ def examine(
             fine.append(check)
             continue
         found(HealthFinding(as_offered(patient, check, seen), seen))
-    for check in [each for each in fine if each.kind == "D36" and patient.unreadable is not None]:
+    for check in [check for check in fine if check.kind == "D36" and patient.unreadable is not None]:
         seen = check.look(patient)  # a file whose end is whole, and whose rows cannot be read
         if seen is not None:
             fine.remove(check)
@@ -176,7 +176,7 @@ def as_offered(patient: Patient, check: Check, seen: Seen) -> Check:
 def nothing_to_look_at(error: MemtuiError) -> Examination:
     """The document of a store of which not even a folder is there, so that no check could be made."""
     why = "there is no store to look at"
-    return Examination((), (), tuple(Unlooked(each.kind, why) for each in all_checks()), str(error))
+    return Examination((), (), tuple(Unlooked(check.kind, why) for check in all_checks()), str(error))
 
 
 def _without_table(check: Check) -> bool:
@@ -250,6 +250,6 @@ def patient_without_table(
 def grouped(findings: Sequence[HealthFinding]) -> Iterator[tuple[str, tuple[HealthFinding, ...]]]:
     """Return the findings by group, each group by its words; one without findings is left out."""
     for group, words in GROUPS.items():
-        found = tuple(each for each in findings if each.check.group == group)
+        found = tuple(finding for finding in findings if finding.check.group == group)
         if found:
             yield words, found

@@ -82,11 +82,11 @@ class FolderSnapshot:
     @property
     def bytes(self) -> int:
         """Of all its files."""
-        return sum(each.bytes for each in (*self.files, *filter(None, (self.documents,))))
+        return sum(file.bytes for file in (*self.files, *filter(None, (self.documents,))))
 
     def as_json(self) -> dict[str, Any]:
         """The manifest: no memory's text, and no reason, which may hold one."""
-        digest = hashlib.sha256("".join(f"{each.path}\0{each.sha256}\n" for each in self.files).encode())
+        digest = hashlib.sha256("".join(f"{file.path}\0{file.sha256}\n" for file in self.files).encode())
         return {
             "kind": KIND,
             "tag": self.tag,
@@ -95,11 +95,11 @@ class FolderSnapshot:
             "artifact": {"format": "dir", "path": str(self.place), "dataPath": str(self.place / DATA)},
             "stats": {
                 "fileCount": len(self.files),
-                "bytes": sum(each.bytes for each in self.files),
+                "bytes": sum(file.bytes for file in self.files),
                 "sha256": digest.hexdigest(),
                 "rowCount": self.rows,
                 "version": self.version,
-                "files": [asdict(each) for each in self.files],
+                "files": [asdict(file) for file in self.files],
             },
             "notes": [],
             **({} if self.documents is None else {"documents": asdict(self.documents)}),
@@ -123,8 +123,8 @@ class FolderSnapshots:
 
     def all(self) -> tuple[FolderSnapshot, ...]:
         """The newest first; a folder without a manifest that can be read is none."""
-        found = [_read(each) for each in self.place.glob(f"*/{MANIFEST}")]
-        known = [each for each in found if each is not None]
+        found = [_read(path) for path in self.place.glob(f"*/{MANIFEST}")]
+        known = [snapshot for snapshot in found if snapshot is not None]
         return tuple(sorted(known, key=lambda each: (each.created_at, each.tag), reverse=True))
 
     def named(self, tag: str) -> FolderSnapshot:
@@ -172,13 +172,13 @@ class FolderSnapshots:
     def verify(self, tag: str) -> FolderSnapshot:
         """The snapshot, after each of its files was read and compared. DamagedStoreError for one that differs."""
         found = self.named(tag)
-        every = [(found.place / DATA / each.path, each) for each in found.files]
+        every = [(found.place / DATA / file.path, file) for file in found.files]
         if found.documents is not None:
             every.append((found.place / found.documents.path, found.documents))
-        for path, each in every:
-            if not path.is_file() or path.stat().st_size != each.bytes or _digest(path) != each.sha256:
+        for path, file in every:
+            if not path.is_file() or path.stat().st_size != file.bytes or _digest(path) != file.sha256:
                 raise DamagedStoreError(
-                    f"{each.path} of the snapshot {tag} is not what was copied.", fix="Take another snapshot."
+                    f"{file.path} of the snapshot {tag} is not what was copied.", fix="Take another snapshot."
                 )
         return found
 
@@ -219,7 +219,7 @@ class FolderSnapshots:
 def _copied(source: Path, target: Path, root: Path, on_progress: OnProgress | None) -> Iterator[SnapshotFile]:
     """Copy a folder without its links, file by file, each flushed; what was copied, by its path below `root`."""
     paths = sorted(
-        (each for each in source.rglob("*") if each.is_file() and not each.is_symlink()),
+        (path for path in source.rglob("*") if path.is_file() and not path.is_symlink()),
         key=lambda each: (not any(part in _FIRST for part in each.parts), each.as_posix()),
     )
     for at, path in enumerate(paths):
@@ -268,7 +268,7 @@ def _read(path: Path) -> FolderSnapshot | None:
             str(told["source"]["table"]),
             int(stats.get("rowCount", 0)),
             int(stats.get("version", 0)),
-            tuple(SnapshotFile(**each) for each in stats["files"]),
+            tuple(SnapshotFile(**file) for file in stats["files"]),
             path.parent,
             SnapshotFile(**told["documents"]) if "documents" in told else None,
         )

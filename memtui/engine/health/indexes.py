@@ -172,8 +172,8 @@ def own_vectors(engine: Engine, cases: Sequence[Case], history: History) -> Any:
 
     local = engine.embedder if isinstance(engine.embedder, StaticEmbedder) else None
     last = {
-        each.query: history.vector(each.number)
-        for each in reversed(history.search(store=engine.store.uri, limit=QUESTIONS))
+        question.query: history.vector(question.number)
+        for question in reversed(history.search(store=engine.store.uri, limit=QUESTIONS))
     }
     kept = {case.query: case.query_vector for case in cases}
     found = []

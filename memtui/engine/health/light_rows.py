@@ -98,18 +98,18 @@ def _links(
         if cancel is not None:
             cancel.check()
         ids, texts = batch.column(id_column).to_pylist(), batch.column(metadata).to_pylist()
-        for each, text in zip(ids, texts, strict=True):
+        for memory_id, text in zip(ids, texts, strict=True):
             values = parse_object(text)[0]
-            if each is None:
+            if memory_id is None:
                 continue
             stamp = values.get("last_injected_at")
             if isinstance(stamp, int | float) and not isinstance(stamp, bool) and stamp > written_ms:
-                late[str(each)] = float(stamp)
+                late[str(memory_id)] = float(stamp)
             by, old = values.get("superseded_by"), values.get("supersedes")
             if isinstance(by, str) and by:
-                newer[str(each)] = by
+                newer[str(memory_id)] = by
             if isinstance(old, str) and old:
-                older[str(each)] = old
+                older[str(memory_id)] = old
             if values.get("state") == "archived" or values.get("memory_layer") == "archive":
-                archived.add(str(each))
+                archived.add(str(memory_id))
     return newer, older, archived, late

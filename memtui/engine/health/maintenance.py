@@ -71,7 +71,7 @@ class MaintenanceReceipt:
         """For the command line and the journal."""
         return {
             "entry": self.entry,
-            "steps": [each.title for each in self.steps],
+            "steps": [step.title for step in self.steps],
             "version_before": self.version_before,
             "version_after": self.version_after,
             "indexes_before": list(self.indexes_before),
@@ -144,7 +144,7 @@ def maintain(
     receipt = MaintenanceReceipt(
         None, steps, before, after, names, table.index_names(), table.count(), taken, answers
     )
-    title = "; ".join(each.title for each in steps)
+    title = "; ".join(step.title for step in steps)
     target = next((step.about for step in steps if step.step == "restore"), None)
     restored = {} if target is None else {RESTORED: target}
     entry = applier.journal.intend(

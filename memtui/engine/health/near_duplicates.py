@@ -119,7 +119,7 @@ class Near:
         ids = self.catalog.ids.texts([first, *(at for at, _ in members)])
         scope = self.catalog.scopes[int(self.catalog.scope_codes[first])]
         similarities = (1.0, *(round(cosine, 6) for _, cosine in members))
-        return Cluster(tuple(each or "" for each in ids), similarities, exact, scope)
+        return Cluster(tuple(memory_id or "" for memory_id in ids), similarities, exact, scope)
 
 
 def find_duplicates(
@@ -192,15 +192,15 @@ def find_near(
             done += len(part) ** 2
             for i, j, cosine in _near_pairs(vectors[at], floor, advance, cancel):
                 pairs.append((part[i], part[j], cosine))
-                if sum(len(each[0]) for each in pairs) > MOST_PAIRS:
+                if sum(len(pair[0]) for pair in pairs) > MOST_PAIRS:
                     raise UsageError(
                         f"More than {MOST_PAIRS:,} pairs are nearer than {floor:g}.",
                         fix="Ask for a higher likeness.",
                     )
     none = np.empty(0, dtype=np.int64)
-    left = np.concatenate([none, *(each[0] for each in pairs)])
-    right = np.concatenate([none, *(each[1] for each in pairs)])
-    similarity = np.concatenate([none.astype(np.float32), *(each[2] for each in pairs)])
+    left = np.concatenate([none, *(pair[0] for pair in pairs)])
+    right = np.concatenate([none, *(pair[1] for pair in pairs)])
+    similarity = np.concatenate([none.astype(np.float32), *(pair[2] for pair in pairs)])
     return Near(catalog, left, right, similarity, found.copies, floor, len(rows), without)
 
 

@@ -40,7 +40,7 @@ def plan_again(engine: Engine, ids: Sequence[str], why: str) -> ChangeSet:
     vectors: list[Any] = []
     for start in range(0, len(texts), _PART):
         vectors += list(embedded(embedder, texts[start : start + _PART], dims))
-    return _set(engine, rows, [np.asarray(each, np.float32) for each in vectors], "re-embedded", why)
+    return _set(engine, rows, [np.asarray(vector, np.float32) for vector in vectors], "re-embedded", why)
 
 
 def must_embed(engine: Engine) -> Embedder:

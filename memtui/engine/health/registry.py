@@ -46,8 +46,8 @@ def checks_of_extension(dialect: str) -> tuple[Check, ...]:
 def check_named(kind: str) -> Check:
     """The check of a kind, "D14"; UsageError for one that does not exist."""
     wanted = kind.strip().upper()
-    found = next((each for each in all_checks() if each.kind == wanted), None)
+    found = next((check for check in all_checks() if check.kind == wanted), None)
     if found is None:
-        known = ", ".join(each.kind for each in all_checks())
+        known = ", ".join(check.kind for check in all_checks())
         raise UsageError(f"There is no check {kind!r}.", fix=f"The checks are {known}.")
     return found

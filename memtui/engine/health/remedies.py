@@ -44,7 +44,7 @@ class RemedyPlan:
     @property
     def held(self) -> str:
         """What stands in the way, in words; empty where nothing does."""
-        return ", ".join(each.about for each in self.names)
+        return ", ".join(name.about for name in self.names)
 
     def without_names(self) -> RemedyPlan:
         """The same with the names taken away first."""
@@ -61,8 +61,8 @@ class RemedyPlan:
         return {
             "kind": self.finding.kind,
             "count": self.finding.seen.count,
-            "steps": [each.title for each in self.steps],
-            **({"held_by": [each.about for each in self.names]} if self.names else {}),
+            "steps": [step.title for step in self.steps],
+            **({"held_by": [name.about for name in self.names]} if self.names else {}),
             **planned,
             "refused": self.refusal or None,
         }
@@ -85,7 +85,7 @@ def plan_remedy(patient: Patient, finding: HealthFinding) -> RemedyPlan:
     if isinstance(found, tuple):
         held = engine.store.writer() if _PRUNE in found else None
         names = () if held is None else TableMaintainer(held).held_back()
-        return RemedyPlan(finding, steps=found, names=tuple(TableStep("drop-name", each) for each in names))
+        return RemedyPlan(finding, steps=found, names=tuple(TableStep("drop-name", name) for name in names))
     if not found.changes:
         return RemedyPlan(finding, refusal=f"by hand: {finding.remedy}")
     return RemedyPlan(finding, changes=found)
@@ -120,7 +120,7 @@ def _embeddable(patient: Patient, finding: HealthFinding) -> list[str]:
     from memtui.engine.health.reembed import has_text, must_embed
 
     assert patient.engine is not None
-    ids = [each for each in finding.seen.ids if each != SENTINEL]
+    ids = [memory_id for memory_id in finding.seen.ids if memory_id != SENTINEL]
     if not ids:
         raise RefusedError(
             "The row is its program's own, no memory.", fix="Remove that row with the agent stopped."
@@ -151,11 +151,11 @@ def _repair(kind: str) -> Callable[[Patient, HealthFinding], ChangeSet]:
         assert patient.engine is not None
         planned = transfer.plan_repair(patient.engine, [kind])
         wanted = set(finding.seen.ids)
-        chosen = tuple(each for each in planned.changes if each.id in wanted)
-        left = len(wanted) - len({each.id for each in chosen})
+        chosen = tuple(change for change in planned.changes if change.id in wanted)
+        left = len(wanted) - len({change.id for change in chosen})
         notes = planned.warnings
         shared = sum(
-            each.after.get("scope") == SHARED and each.before.get("scope") != SHARED for each in chosen
+            change.after.get("scope") == SHARED and change.before.get("scope") != SHARED for change in chosen
         )
         if shared:
             go = "memory goes" if shared == 1 else "memories go"
@@ -245,7 +245,7 @@ def _go_back(patient: Patient, finding: HealthFinding) -> tuple[TableStep, ...]:
 
     store = patient.store
     assert store is not None
-    gone = [each.rpartition("/")[2] for each in finding.seen.files]
+    gone = [path.rpartition("/")[2] for path in finding.seen.files]
     version = None if patient.files is None else patient.files.newest_without(gone)
     if version is None:
         raise RefusedError(
@@ -360,14 +360,14 @@ def effect_of_remedies(
     """
     from memtui.engine.changes.recall_effect import RecallEffect, of_cases, trial_effect, write_trial
 
-    unsent = [each.changes.unsent for each in plans if each.changes is not None and each.changes.unsent]
+    unsent = [plan.changes.unsent for plan in plans if plan.changes is not None and plan.changes.unsent]
     if unsent:
         return RecallEffect(0, (), 0, {}, not_known="; ".join(unsent))
     store = engine.store
     steps = (*steps_of(plans), *steps)
-    back_to = next((int(each.about) for each in steps if each.step == "restore"), None)
-    work = [each for each in steps if each.step not in ("restore", *_READS_THE_SAME)]
-    if any(each.step == "fold" for each in work) and store.count() > MOST_FOLDED:
+    back_to = next((int(step.about) for step in steps if step.step == "restore"), None)
+    work = [step for step in steps if step.step not in ("restore", *_READS_THE_SAME)]
+    if any(step.step == "fold" for step in work) and store.count() > MOST_FOLDED:
         raise RefusedError(
             f"A table of more than {MOST_FOLDED:,} rows is not rewritten to try this.",
             fix="The answers are compared after it, if you ask for that.",
@@ -379,12 +379,12 @@ def effect_of_remedies(
                 write_trial(plan.changes, trial)
         if work:
             table = TableMaintainer(trial.writer())
-            for each in work:
-                table.do(each.step, each.about)
+            for step in work:
+                table.do(step.step, step.about)
 
     def by_their_words() -> list[EffectQuestion]:
-        sets = [each.changes for each in plans if each.changes is not None]
-        return by_own_words(engine, [change for each in sets for change in each.changes])
+        sets = [plan.changes for plan in plans if plan.changes is not None]
+        return by_own_words(engine, [change for change_set in sets for change in change_set.changes])
 
     questions = [*of_cases(cases), *asked_last(engine, history)]
     own = own_words and not questions

@@ -235,7 +235,7 @@ def _some(severity: str, count: int, title: str, text: str, remedy: str) -> Iter
 
 def _by_ids(catalog: Catalog, rows: NDArray[np.signedinteger]) -> str:
     """A filter for (the first of) these rows by their ids."""
-    texts = dict.fromkeys(text for text in catalog.ids.texts(rows[:LISTED].tolist()) if text)
+    texts = dict.fromkeys(memory_id for memory_id in catalog.ids.texts(rows[:LISTED].tolist()) if memory_id)
     return f"id={','.join(literal(text, '=') for text in texts)}" if texts else ""
 
 

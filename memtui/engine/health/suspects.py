@@ -91,10 +91,10 @@ def find_suspects(
     found.sort(key=lambda each: each[0])
     ids = catalog.ids.texts([place for place, _ in found])
     suspects = []
-    for (place, reasons), each in zip(found, ids, strict=True):
+    for (place, reasons), memory_id in zip(found, ids, strict=True):
         scope = catalog.scopes[catalog.scope_codes[place]]
         suspects += [
-            Suspect(each or "", reason.kind, reason.rule, reason.excerpt, reason.doubt, scope)
+            Suspect(memory_id or "", reason.kind, reason.rule, reason.excerpt, reason.doubt, scope)
             for reason in reasons
         ]
     return tuple(suspects)
@@ -116,8 +116,8 @@ def _noise(text: str) -> Iterator[_Reason]:
 
 def _secrets(text: str) -> Iterator[_Reason]:
     secrets = find_secrets(text)
-    for kind in dict.fromkeys(each.kind for each in secrets):
-        first = next(each for each in secrets if each.kind == kind)
+    for kind in dict.fromkeys(secret.kind for secret in secrets):
+        first = next(secret for secret in secrets if secret.kind == kind)
         around = text[max(0, first.start - _AROUND) : first.start], text[first.end : first.end + _AROUND]
         yield _Reason("secret", kind, one_line(f"{mask(around[0])[0]}••••{mask(around[1])[0]}"))
 

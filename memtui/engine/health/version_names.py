@@ -75,14 +75,14 @@ class VersionNames:
         times = dict(self._store.versions())
         tags = tag_names(self._store.pin())
         found = [NamedVersion(at, name, times[at], True) for name, at in tags.items() if at in times]
-        found += [each for each in self._read() if times.get(each.version) == each.time_ms]
+        found += [version for version in self._read() if times.get(version.version) == version.time_ms]
         return tuple(sorted(found, key=lambda each: (each.version, not each.tag, each.name)))
 
     def number(self, name: str) -> int:
         """The version with this name. Raises UsageError where there is none."""
-        for each in self.kept():
-            if each.name in (name, _as_tag(name) if each.tag else name):
-                return each.version
+        for version in self.kept():
+            if version.name in (name, _as_tag(name) if version.tag else name):
+                return version.version
         raise UsageError(f"No version has the number or name {name!r}.", fix="See: memtui versions.")
 
     def plan(self, version: int, name: str) -> ChangeSet:
@@ -104,18 +104,18 @@ class VersionNames:
         times = dict(self._store.versions())
         if version not in times:
             raise UsageError(f"There is no version {version} any more.", fix="See: memtui versions.")
-        tags = [TagEdit(version, each.name, "") for each in names if each.tag and each.version == version]
-        ours = [each for each in names if not each.tag and each.version != version]
+        tags = [TagEdit(version, name.name, "") for name in names if name.tag and name.version == version]
+        ours = [name for name in names if not name.tag and name.version != version]
         if name and self.in_table:
-            same = next((each for each in tags if each.before == name), None)
-            tags = [each for each in tags if each is not same]
+            same = next((tag for tag in tags if tag.before == name), None)
+            tags = [tag for tag in tags if tag is not same]
             if same is None and tags:
                 tags[0] = replace(tags[0], after=name)
             elif same is None:
                 tags.append(TagEdit(version, "", name))
         elif name:
             ours.append(NamedVersion(version, name, times[version]))
-        files = edits_of({self.path: _text(ours)}) if ours != [each for each in names if not each.tag] else ()
+        files = edits_of({self.path: _text(ours)}) if ours != [name for name in names if not name.tag] else ()
         title = f"v{version} named {name}" if name else f"v{version} without a name"
         return ChangeSet(NAME, title, (), self._store.version, files=files, tags=tuple(tags))
 
@@ -142,4 +142,4 @@ def _as_tag(words: str) -> str:
 
 def _text(names: Sequence[NamedVersion]) -> str:
     listed = sorted(names, key=lambda each: each.version)
-    return json.dumps([each.as_json() for each in listed], ensure_ascii=False, indent=1) + "\n"
+    return json.dumps([version.as_json() for version in listed], ensure_ascii=False, indent=1) + "\n"

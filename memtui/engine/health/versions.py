@@ -180,7 +180,7 @@ class WholeRestore:
 
     def of(self, op: Literal["add", "remove", "change"]) -> int:
         """How many memories would be added, removed or changed."""
-        return sum(each.op == op for each in self.changes)
+        return sum(change.op == op for change in self.changes)
 
     @property
     def sentence(self) -> str:
@@ -205,7 +205,9 @@ class WholeRestore:
             "version": self.version,
             "newest": self.newest,
             "later": self.later,
-            "rows": [{"id": each.id, "op": each.op, "fields": list(each.fields)} for each in self.changes],
+            "rows": [
+                {"id": change.id, "op": change.op, "fields": list(change.fields)} for change in self.changes
+            ],
             "indexes_lost": list(self.indexes),
             "unread": None if self.unread is None else {"now": self.unread[0], "then": self.unread[1]},
         }
@@ -376,9 +378,9 @@ def time_line(
         before = now
     found = tuple(reversed(lines))
     spans = {
-        each.entry: each.version_before
-        for each in journal
-        if each.action == MAINTAIN and each.version_before is not None
+        entry.entry: entry.version_before
+        for entry in journal
+        if entry.action == MAINTAIN and entry.version_before is not None
     }
     shown = _folded(found, spans) if fold else found
     return shown[:-1] if shown and shown[-1].version == ground else shown

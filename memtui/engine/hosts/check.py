@@ -309,7 +309,7 @@ def _asked_http(url: str, headers: Mapping[str, str], timeout_s: float) -> tuple
             nonlocal number
             number += 1
             answer = post({"id": number, "method": method, "params": params})
-            message = next((each for each in _messages(answer) if each.get("id") == number), None)
+            message = next((message for message in _messages(answer) if message.get("id") == number), None)
             if message is None:
                 raise MemtuiError(
                     f"{url} answered {method} with {answer.status_code} and no message of the protocol.",

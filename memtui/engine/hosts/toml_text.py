@@ -106,7 +106,7 @@ def _rendered(value: Any) -> str:
     if isinstance(value, dict):
         return "{ " + ", ".join(f"{_name(key)} = {_rendered(each)}" for key, each in value.items()) + " }"
     if isinstance(value, list):
-        return "[" + ", ".join(_rendered(each) for each in value) + "]"
+        return "[" + ", ".join(_rendered(item) for item in value) + "]"
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
@@ -147,7 +147,7 @@ class TomlFormat:
             pair = known.get(name)
             if pair is None:
                 at = max(
-                    [_line_after(text, each.end) for each in pairs], default=_line_after(text, header_end)
+                    [_line_after(text, pair.end) for pair in pairs], default=_line_after(text, header_end)
                 )
                 lead = "" if text[:at].endswith("\n") else line_end
                 splices.append((at, at, f"{lead}{_name(name)} = {_rendered(value)}{line_end}"))
@@ -162,15 +162,15 @@ class TomlFormat:
         """The text without the table and the tables in it; comments behind it stay."""
         splices: list[tuple[int, int, str]] = []
         begun = stop = -1
-        for each in statements(text):
-            inside = each.value >= 0 and begun >= 0
-            if each.value < 0:
+        for statement in statements(text):
+            inside = statement.value >= 0 and begun >= 0
+            if statement.value < 0:
                 if begun >= 0:
                     splices.append((begun, stop, ""))
-                begun = each.start if each.names[: len(piece.place)] == piece.place else -1
+                begun = statement.start if statement.names[: len(piece.place)] == piece.place else -1
                 inside = begun >= 0
             if inside:
-                stop = _line_after(text, each.end)
+                stop = _line_after(text, statement.end)
         if begun >= 0:
             splices.append((begun, stop, ""))
         if splices:  # the empty line that was written before the table goes with it
@@ -184,12 +184,12 @@ class TomlFormat:
         """The end of the header of a table, and the keys under it; None where it has no header."""
         found: tuple[int, list[TomlStatement]] | None = None
         inside = False
-        for each in statements(text):
-            if each.value < 0:
-                inside = each.names == tuple(place) and not each.is_list
-                found = (each.end, []) if inside else found
+        for statement in statements(text):
+            if statement.value < 0:
+                inside = statement.names == tuple(place) and not statement.is_list
+                found = (statement.end, []) if inside else found
             elif inside and found is not None:
-                found[1].append(each)
+                found[1].append(statement)
         return found
 
 

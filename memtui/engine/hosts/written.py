@@ -143,7 +143,7 @@ def write_plan(plan: HostPlan, *, state: Path, now_ms: int) -> HostRecord:
         raise
     files = tuple(written for _, written in done)
     if plan.undoes:
-        record = next(each for each in host_records(state) if each.number == plan.undoes)
+        record = next(record for record in host_records(state) if record.number == plan.undoes)
         _append(state, {"kind": "undone", "number": plan.undoes, "time_ms": now_ms})
         for written in record.files:
             _remove_made(written)
@@ -233,14 +233,14 @@ def host_records(state: Path) -> list[HostRecord]:
             continue
         files = tuple(
             HostFile(
-                each["path"],
-                each["before"],
-                each["after"],
-                each["backup"],
-                tuple(_piece(piece) for piece in each["pieces"]),
-                tuple(each["folders"]),
+                file["path"],
+                file["before"],
+                file["after"],
+                file["backup"],
+                tuple(_piece(piece) for piece in file["pieces"]),
+                tuple(file["folders"]),
             )
-            for each in told["files"]
+            for file in told["files"]
         )
         found[told["number"]] = HostRecord(told["number"], told["time_ms"], told["host"], told["what"], files)
     return list(found.values())
@@ -259,17 +259,17 @@ def plan_host_undo(state: Path, host: str, what: str, path: Path | None = None) 
     wanted = None if path is None else os.path.realpath(path)
     record = next(
         (
-            each
-            for each in reversed(host_records(state))
-            if not each.undone
-            and (each.host, each.what) == (host, what)
-            and (wanted is None or any(_is_at(file.path, wanted) for file in each.files))
+            record
+            for record in reversed(host_records(state))
+            if not record.undone
+            and (record.host, record.what) == (host, what)
+            and (wanted is None or any(_is_at(file.path, wanted) for file in record.files))
         ),
         None,
     )
     if record is None:
         raise RefusedError(f"memtui has written nothing for {host} here.", fix="There is nothing to undo.")
-    files = [plan for each in record.files if (plan := _reversed(each)) is not None]
+    files = [plan for file in record.files if (plan := _reversed(file)) is not None]
     return HostPlan(host, what, tuple(files), undoes=record.number)
 
 

@@ -108,7 +108,7 @@ def _item(value: dict[str, Any], indent: str) -> list[str]:
 
 def _pair(name: str, value: Any, indent: str) -> list[str]:
     if isinstance(value, list) and value:
-        return [f"{indent}{name}:", *(f"{indent}  - {_scalar(each)}" for each in value)]
+        return [f"{indent}{name}:", *(f"{indent}  - {_scalar(item)}" for item in value)]
     return [f"{indent}{name}: {value if name == 'name' else _scalar(value)}"]
 
 

@@ -188,9 +188,9 @@ def cloud_of(traits: MemoryTraits, scored: ScoredPopulation, at_ms: int) -> Popu
 
 def scenario_named(name: str) -> Scenario:
     """The scenario of this name; UsageError for another."""
-    for each in SCENARIOS:
-        if each == name:
-            return each
+    for scenario in SCENARIOS:
+        if scenario == name:
+            return scenario
     raise UsageError(f"There is no scenario {name!r}.", fix=f"Use {' or '.join(SCENARIOS)}.")
 
 

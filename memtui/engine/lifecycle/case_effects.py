@@ -186,7 +186,7 @@ def cause_of(before: Trace, after: Trace, memory: str) -> LossCause:
     Where places are few it was overtaken: by the memory that stands before it now and stood behind it, the
     best placed of them.
     """
-    found = next((each for each in after.candidates if each.id == memory), None)
+    found = next((candidate for candidate in after.candidates if candidate.id == memory), None)
     if found is None:
         return LossCause("not found", overtaken_by=_overtaker(before, after, memory))
     cause = LossCause(found.reason or found.disposition, found.score, found.limit)

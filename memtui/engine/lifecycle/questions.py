@@ -83,7 +83,7 @@ def make_board(
     board = replace(board, ms=(engine.timer() - began) * 1000, mover=mover_in(engine))
     if not texts:
         return board
-    listed = [*(move.id for move in board.moves), *(each.id for each in board.crossings)]
+    listed = [*(move.id for move in board.moves), *(crossing.id for crossing in board.crossings)]
     return replace(board, titles=engine.population.titles(read.catalog, listed))
 
 
@@ -274,7 +274,7 @@ def review(
     return make_review(
         engine.population.store,
         ReviewEvidence(read.catalog, read.traits, evidence, coming, doubts),
-        settled={memory for memory, each in decisions.items() if each.holds(read.now_ms)},
+        settled={memory for memory, decision in decisions.items() if decision.holds(read.now_ms)},
         lately=settled_lately(decisions, read.now_ms),
         limit=limit,
     )

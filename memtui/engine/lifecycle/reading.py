@@ -113,18 +113,22 @@ class Reading:
             if self._texts is None or self._texts[0] is not catalog:
                 self._texts = (catalog, {})
             known = self._texts[1]
-        places = {each: int(at[0]) for each in ids if each not in known and (at := catalog.find(each)).size}
+        places = {
+            memory_id: int(at[0])
+            for memory_id in ids
+            if memory_id not in known and (at := catalog.find(memory_id)).size
+        }
         if places:
             pin = self.store.pin(catalog.version)
             text = pin.dialect.columns.text
             rows = catalog.row_ids[np.array(list(places.values()), np.int64)]
             texts = pin.take(rows.tolist(), [text]).column(text).to_pylist()
             known.update(
-                (each, one_line((words or "")[:400])) for each, words in zip(places, texts, strict=False)
+                (place, one_line((words or "")[:400])) for place, words in zip(places, texts, strict=False)
             )
-        return {each: known.get(each, "") for each in ids}
+        return {memory_id: known.get(memory_id, "") for memory_id in ids}
 
     def known_ids(self, ids: Sequence[str]) -> dict[str, None]:
         """Those of the ids that a row has."""
         catalog = self._catalog(None)
-        return {each: None for each in ids if catalog.find(each).size}
+        return {memory_id: None for memory_id in ids if catalog.find(memory_id).size}

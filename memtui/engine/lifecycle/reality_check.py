@@ -175,6 +175,6 @@ def _some(
         return
     noun = "memory" if rows.size == 1 else "memories"
     if not text:
-        ids = dict.fromkeys(each for each in catalog.ids.texts(rows[:LISTED]) if each)
-        text = f"id={','.join(literal(each, '=') for each in ids)}" if ids else ""
+        ids = dict.fromkeys(memory_id for memory_id in catalog.ids.texts(rows[:LISTED]) if memory_id)
+        text = f"id={','.join(literal(memory_id, '=') for memory_id in ids)}" if ids else ""
     yield Finding(severity, title.format(noun), int(rows.size), text, remedy)

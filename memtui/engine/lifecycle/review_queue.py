@@ -395,13 +395,14 @@ class ReviewProgress:
 
     def reopen(self, memory: str) -> None:
         """Take a decision back; the memory is in the queue again."""
-        self._write({key: each for key, each in self.decisions().items() if key != memory})
+        self._write({key: decision for key, decision in self.decisions().items() if key != memory})
 
     def _write(self, decisions: Mapping[str, Decision]) -> None:
         document = {
             "version": VERSION,
             "decisions": {
-                key: {"settlement": each.settlement, "at_ms": each.at_ms} for key, each in decisions.items()
+                key: {"settlement": decision.settlement, "at_ms": decision.at_ms}
+                for key, decision in decisions.items()
             },
         }
         write_private(self.path, json.dumps(document, indent=1) + "\n")
@@ -410,4 +411,6 @@ class ReviewProgress:
 def settled_lately(decisions: Mapping[str, Decision], now_ms: int) -> int:
     """How many memories were settled in the last seven days; a skipped one is not settled."""
     week = now_ms - WEEK_DAYS * DAY_MS
-    return sum(1 for each in decisions.values() if each.settlement != "skip" and each.at_ms > week)
+    return sum(
+        1 for decision in decisions.values() if decision.settlement != "skip" and decision.at_ms > week
+    )

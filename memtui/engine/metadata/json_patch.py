@@ -102,7 +102,7 @@ def raw_values(text: str | None) -> dict[str, str]:
     """Each key's value as the text that stands there; of a key that is there twice, the last, as readers do."""
     if not text or not text.strip():
         return {}
-    return {each.key: text[each.value_start : each.end] for each in members(text)}
+    return {member.key: text[member.value_start : member.end] for member in members(text)}
 
 
 def changed_keys(before: str | None, after: str | None) -> dict[str, tuple[str | None, str | None]]:

@@ -334,7 +334,7 @@ def finite(value: Any) -> Any:
         return value if math.isfinite(value) else None
     if isinstance(value, dict):
         return {name: finite(each) for name, each in value.items()}
-    return [finite(each) for each in value] if isinstance(value, list | tuple) else value
+    return [finite(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def dump_json(value: Any, *, default: Callable[[Any], Any] = str, **options: Any) -> str:

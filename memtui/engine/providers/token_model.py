@@ -100,7 +100,7 @@ def _load(folder: Path, file: Path, stamp: tuple[int, int]) -> _Loaded:
     for begin, end in ((tokenizer.token_to_id(a), tokenizer.token_to_id(b)) for a, b in _MARKS):
         if marks is None and begin is not None and end is not None:
             marks = begin, end
-    output = next((each.name for each in session.get_outputs() if len(each.shape) == 3), None)
+    output = next((output.name for output in session.get_outputs() if len(output.shape) == 3), None)
     names = frozenset(each.name for each in session.get_inputs())
     if marks is None or output is None or not {"input_ids", "attention_mask"} <= names:
         raise EmbeddingError(

@@ -35,7 +35,7 @@ class Lead(NamedTuple):
 
 def lead_of_another(trace: Trace) -> Lead | None:
     """How far others lead; None unless the question names exactly one known speaker and words were compared."""
-    stages = {each.name: each.outcome for each in trace.records}
+    stages = {record.name: record.outcome for record in trace.records}
     late, speaker = stages.get("late_interaction"), stages.get("speaker")
     if late is None or speaker is None or len(speaker.params["named"]) != 1:
         return None
@@ -48,7 +48,7 @@ def lead_of_another(trace: Trace) -> Lead | None:
         [bool(name) and not to_somebody(row) for name, row in zip(said_by, trace.pool.rows, strict=True)]
     )
     met = late.inputs["cosines"] @ weights / weights.sum()
-    score = [each for each in trace.records if each.kind == "score"][-1].outcome.flow.score
+    score = [record for record in trace.records if record.kind == "score"][-1].outcome.flow.score
     weight = float(speaker.inputs["speaker_weight"])
     ahead = max(0.0, _lead(score - weight * own, others & ~own, own))
     return Lead(_lead(met, others & ~own, own), min(1.0, ahead / weight) if weight else float(ahead > 0))

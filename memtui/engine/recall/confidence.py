@@ -169,7 +169,7 @@ def literal(question: str, texts: Sequence[str], at: int) -> float:
     plain, joined = {word for word in words if word.isalnum()}, [word for word in words if not word.isalnum()]
     lowered = [composed(text).lower() for text in texts]
     held = [{*plain.intersection(_PART.findall(text)), *(w for w in joined if w in text)} for text in lowered]
-    counts = Counter(word for each in held for word in each)
+    counts = Counter(word for item in held for word in item)
     rarity = {word: word_rarity(counts[word], len(texts)) for word in words}
     total = sum(rarity.values())
     return sum(rarity[word] for word in held[at]) / total if total else 0.0
@@ -192,7 +192,7 @@ def confidence(trace: Trace) -> Confidence | None:
 
     Not told: without results, and of questions of which the bundled model knows too little.
     """
-    late = next((each for each in trace.records if each.name == "late_interaction"), None)
+    late = next((record for record in trace.records if record.name == "late_interaction"), None)
     if late is None or not trace.returned or _unknown(trace.query):
         return None
     weights = np.array(late.outcome.params["weights"], np.float64)
@@ -211,7 +211,7 @@ def confidence(trace: Trace) -> Confidence | None:
     }
     memory = max(met, key=lambda each: met[each])
     last = trace.records[-1].outcome.flow
-    gathered = float(last.score[last.order[0]]) / most(settings, {each.name for each in trace.records})
+    gathered = float(last.score[last.order[0]]) / most(settings, {record.name for record in trace.records})
     few = len(place) < FEW
     near = None if few or settings["profile"] != "dialogue" else beside(trace, place[memory])
     judged, texts = judgement(settings["profile"], few), [row.text for row in trace.pool.rows]
@@ -262,14 +262,14 @@ def beside(trace: Trace, at: int) -> bool | None:
 
     None where it is in no session, or alone in it.
     """
-    sessions = next((each for each in trace.records if each.name == "neighbours"), None)
+    sessions = next((record for record in trace.records if record.name == "neighbours"), None)
     if sessions is None:
         return None
     before, after = (sessions.outcome.inputs[name] for name in ("previous", "next"))
     ids = [row.id for row in trace.pool.rows]
     if before[at] is None and after[at] is None:
         return None
-    scored = [each for each in trace.records if each.kind == "score"][-1].outcome.flow
+    scored = [record for record in trace.records if record.kind == "score"][-1].outcome.flow
 
     def near(other: int) -> bool:
         if ids[other] in (before[at], after[at]):

@@ -63,18 +63,22 @@ class FarRows:
         """The rows with these row ids, in this order; absent ones are left out."""
         with self._lock:
             self._bounded()
-            missing = [each for each in row_ids if each not in self._rows]
+            missing = [row_id for row_id in row_ids if row_id not in self._rows]
             self._keep_held(missing)
             missing = [each for each in missing if each not in self._rows]
             if missing:
                 self._keep(self._pin.take(missing, self._columns))
-            return [self._rows[each] for each in row_ids if each in self._rows]
+            return [self._rows[row_id] for row_id in row_ids if row_id in self._rows]
 
     def by_id(self, ids: Sequence[str]) -> list[CandidateRow]:
         """The rows with these ids, each once; a duplicated id gives the last one."""
         with self._lock:
             self._have(ids)
-            return [self._rows[self._row_ids[each]] for each in dict.fromkeys(ids) if each in self._row_ids]
+            return [
+                self._rows[self._row_ids[memory_id]]
+                for memory_id in dict.fromkeys(ids)
+                if memory_id in self._row_ids
+            ]
 
     def whole(self, ids: Sequence[str]) -> pa.Table:
         """The same as they are stored, without their vectors, with `_rowid`."""
@@ -83,7 +87,9 @@ class FarRows:
         with self._lock:
             self._have(ids)
             found = [
-                self._stored[self._row_ids[each]] for each in dict.fromkeys(ids) if each in self._row_ids
+                self._stored[self._row_ids[memory_id]]
+                for memory_id in dict.fromkeys(ids)
+                if memory_id in self._row_ids
             ]
             return pa.concat_tables(found) if found else self._pin.rows_by_id([], self._pin.row_columns)
 
@@ -104,7 +110,7 @@ class FarRows:
 
     def _have(self, ids: Sequence[str]) -> None:
         self._bounded()
-        missing = [each for each in dict.fromkeys(ids) if each not in self._row_ids]
+        missing = [memory_id for memory_id in dict.fromkeys(ids) if memory_id not in self._row_ids]
         self._keep_held(self._held_with(missing))
         missing = [each for each in missing if each not in self._row_ids]
         if missing:

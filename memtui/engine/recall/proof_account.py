@@ -73,7 +73,9 @@ def _lanes(trace: Trace) -> Iterator[str]:
         ("bm25_ranked", trace.pool.bm25),
         ("scored_input", only),
     ):
-        record = next((each for each in trace.records if each.name == name and each.kind == "search"), None)
+        record = next(
+            (record for record in trace.records if record.name == name and record.kind == "search"), None
+        )
         if record is None:
             continue
         for index, hit in hits.items():

@@ -36,12 +36,12 @@ class RowsAtHand:
 
     def by_row_id(self, row_ids: Sequence[int]) -> dict[int, CandidateRow]:
         """The rows with these row ids, of those that are here."""
-        places = {each: at for each in row_ids if (at := self._by_row_id.get(each)) is not None}
+        places = {row_id: at for row_id in row_ids if (at := self._by_row_id.get(row_id)) is not None}
         return dict(zip(places, self._rows(places.values()), strict=True))
 
     def by_id(self, ids: Sequence[str]) -> dict[str, CandidateRow]:
         """The rows with these ids, of those that are here; a duplicated id gives the last one."""
-        places = {each: at for each in ids if (at := self._by_id.get(each)) is not None}
+        places = {memory_id: at for memory_id in ids if (at := self._by_id.get(memory_id)) is not None}
         return dict(zip(places, self._rows(places.values()), strict=True))
 
     def _rows(self, places: Iterable[int]) -> list[CandidateRow]:

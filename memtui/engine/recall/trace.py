@@ -294,7 +294,7 @@ class Confidence:
             "asked": self.asked,
             "literal": self.literal,
             "other": None if self.other is None else dict(zip(("met", "gathered"), self.other, strict=True)),
-            "terms": [{"name": each.name, "value": each.value, "weight": each.weight} for each in self.terms],
+            "terms": [{"name": term.name, "value": term.value, "weight": term.weight} for term in self.terms],
             "line": self.line,
             "answers": self.word,
             "answered": self.answered,

@@ -193,7 +193,9 @@ def _used(engine: Engine, environ: Mapping[str, str], cwd: Path, days: int) -> R
 
 
 def _changed(engine: Engine, since_ms: int, days: int) -> ReportSection:
-    entries = [each for each in engine.write_state.journal.entries(limit=10_000) if each.time_ms >= since_ms]
+    entries = [
+        entry for entry in engine.write_state.journal.entries(limit=10_000) if entry.time_ms >= since_ms
+    ]
     ahead = find_crossings(engine, days=float(days), scenario=SCENARIOS[0], settings=own_settings(engine))
     facts = [
         ("changes through memtui", _counts(entry.action for entry in entries) or "none"),
@@ -211,13 +213,15 @@ def _changed(engine: Engine, since_ms: int, days: int) -> ReportSection:
 def _store(engine: Engine, now_ms: int) -> ReportSection:
     info = engine.info
     found = examine(patient_of(engine, now_ms=now_ms), passes=("facts", "light"))
-    grave = [each for each in found.findings if each.severity in ("S1", "S2")]
+    grave = [finding for finding in found.findings if finding.severity in ("S1", "S2")]
     facts = (
         ("memories", f"{info.rows:,}"),
         ("size", f"{info.size_bytes / 1e6:,.1f} MB"),
         ("findings of the doctor", f"{len(found.findings)}, {len(grave)} of severity 1 or 2"),
     )
-    rows = [(_preview(each.seen.sentence), f"{each.kind}, {each.severity}") for each in found.findings]
+    rows = [
+        (_preview(finding.seen.sentence), f"{finding.kind}, {finding.severity}") for finding in found.findings
+    ]
     verdict: Verdict = "wrong" if grave else "unknown" if found.unlooked else "good"
     return ReportSection("Store", verdict, facts, tuple(rows[:LISTED]))
 
@@ -230,7 +234,7 @@ def _questions(engine: Engine, file: Path | None) -> ReportSection:
     if engine.withheld:
         said = f"not measured: {engine.withheld}; --send measures it"
         return ReportSection("Saved questions", "unknown", (("questions", f"{len(saved)}"), ("recall", said)))
-    failed = [each for each in report.answers if _fails(each)]
+    failed = [answer for answer in report.answers if _fails(answer)]
     recall = report.mean.get("recall")
     facts = (
         ("questions", f"{len(saved)}"),

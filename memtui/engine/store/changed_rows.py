@@ -50,11 +50,11 @@ def changed_rows(
     names = list(dict.fromkeys((store.dialect.columns.id, *columns)))
     manifests = None if store.folder is None else read_manifests(store.folder / f"{store.table_name}.lance")
     known = {version for version, _ in store.versions()}
-    if manifests is None or not known <= {each.version for each in manifests}:
+    if manifests is None or not known <= {manifest.version for manifest in manifests}:
         yield from _compared(store, names, after, base_where, on_progress, cancel)
         return
-    manifests = [each for each in manifests if each.version in known]
-    start = next((at for at, each in enumerate(manifests) if each.version == after), None)
+    manifests = [manifest for manifest in manifests if manifest.version in known]
+    start = next((at for at, manifest in enumerate(manifests) if manifest.version == after), None)
     done = 0
     for group in _groups(manifests, 0 if start is None else start):
         if cancel is not None:
@@ -81,21 +81,21 @@ def _groups(manifests: list[VersionManifest], start: int) -> Iterator[_Group]:
     A fragment is read at the newest version that still has all of its first rows: so few versions are opened.
     """
     born: dict[int, VersionManifest] = {}
-    for before, each in zip(manifests[start:], manifests[start + 1 :], strict=False):
-        for number in each.fragments:
-            if number not in before.fragments and not each.rewrite:
-                born.setdefault(number, each)
+    for before, manifest in zip(manifests[start:], manifests[start + 1 :], strict=False):
+        for number in manifest.fragments:
+            if number not in before.fragments and not manifest.rewrite:
+                born.setdefault(number, manifest)
     waiting = dict(born)
-    for each in reversed(manifests[start + 1 :]):
+    for manifest in reversed(manifests[start + 1 :]):
         ready = [
             (number, fragment.rows, waiting[number].version, waiting[number].time_ms)
-            for number, fragment in each.fragments.items()
+            for number, fragment in manifest.fragments.items()
             if number in waiting and fragment.deletions == waiting[number].fragments[number].deletions
         ]
         if ready:
             for number, *_ in ready:
                 del waiting[number]
-            yield _Group(each.version, tuple(sorted(ready, key=lambda one: -one[2])))
+            yield _Group(manifest.version, tuple(sorted(ready, key=lambda one: -one[2])))
 
 
 def _taken(store: Store, group: _Group, names: list[str]) -> Iterator[WrittenRows]:

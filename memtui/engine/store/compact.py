@@ -113,7 +113,7 @@ def masked_fragments(place: TableLocation) -> set[int]:
     """Fragments with masked rows, of every version whose files are there."""
     if place.folder is None:
         return set()
-    names = (each.name for each in (place.folder / f"{place.table}.lance" / "_deletions").glob("*"))
+    names = (path.name for path in (place.folder / f"{place.table}.lance" / "_deletions").glob("*"))
     return {int(match[1]) for name in names if (match := _DELETION_FILE.fullmatch(name))}
 
 

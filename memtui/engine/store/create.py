@@ -177,7 +177,7 @@ def _check_free(folder: Path) -> None:
 
 
 def _check_index(table: Any, folder: Path) -> None:
-    made = next((each for each in table.list_indices() if list(each.columns) == ["text"]), None)
+    made = next((index for index in table.list_indices() if list(index.columns) == ["text"]), None)
     if made is None or made.index_version != FTS_FORMAT:
         raise MemtuiError(
             f"The full-text index of {folder} came out in a format that the plugin ignores.",

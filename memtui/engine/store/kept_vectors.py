@@ -185,10 +185,10 @@ def drop_kept_vectors(state: Path) -> None:
 
 def _listed(folder: Path) -> list[tuple[int, float, Path]]:
     found = []
-    for each in folder.glob(f"*{_SUFFIX}"):
+    for path in folder.glob(f"*{_SUFFIX}"):
         with suppress(OSError):
-            stat = each.stat()
-            found.append((stat.st_size, stat.st_mtime, each))
+            stat = path.stat()
+            found.append((stat.st_size, stat.st_mtime, path))
     return found
 
 

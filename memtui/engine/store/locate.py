@@ -43,7 +43,7 @@ class TableLocation:
         if self.folder is None:
             return ""
         versions = self.folder / f"{self.table}{_SUFFIX}" / "_versions"
-        numbers = [each.stem for each in versions.glob("*.manifest") if each.stem.isdigit()]
+        numbers = [path.stem for path in versions.glob("*.manifest") if path.stem.isdigit()]
         inverted = [number for number in numbers if len(number) == _INVERTED_DIGITS]
         newest = min(inverted) if inverted else max(numbers, key=int, default="")
         return f"{newest}.manifest" if newest else ""
@@ -99,7 +99,7 @@ def _local(path: Path, table: str | None) -> TableLocation:
 
 
 def _tables(folder: Path) -> list[str]:
-    return sorted(each.stem for each in folder.iterdir() if each.suffix == _SUFFIX and each.is_dir())
+    return sorted(path.stem for path in folder.iterdir() if path.suffix == _SUFFIX and path.is_dir())
 
 
 def _holds_tables(folder: Path) -> bool:
@@ -111,7 +111,7 @@ def _holds_tables(folder: Path) -> bool:
 
 def _check_versions(folder: Path) -> None:
     versions = folder / "_versions"
-    if not versions.is_dir() or not any(each.suffix == ".manifest" for each in versions.iterdir()):
+    if not versions.is_dir() or not any(path.suffix == ".manifest" for path in versions.iterdir()):
         raise DamagedStoreError(
             f"{folder} is a table folder without any version in it.",
             fix="Restore the folder from a backup, or remove it when it was left over from a failed start.",

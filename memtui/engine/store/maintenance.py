@@ -44,7 +44,7 @@ class TableMaintainer:
     def index_names(self) -> tuple[str, ...]:
         """The indexes of the newest version, name and kind."""
         with explained(self._where):
-            return tuple(f"{each.name} ({each.index_type})" for each in self._table.list_indices())
+            return tuple(f"{index.name} ({index.index_type})" for index in self._table.list_indices())
 
     def do(self, step: str, about: str = "") -> None:
         """Do one step; see `health/maintenance.py`. Raises CommitConflictError when writers never pause."""
@@ -81,7 +81,7 @@ class TableMaintainer:
         with explained(self._where):
             tags = self._writer.tags()
             listed = self._table.list_versions()
-        times = {int(each["version"]): each["timestamp"] for each in listed}
+        times = {int(item["version"]): item["timestamp"] for item in listed}
         newest = max(times, default=0)
         return {
             name: version
@@ -94,7 +94,7 @@ class TableMaintainer:
     def oldest(self) -> datetime | None:
         """When the oldest version was written; None in a table without versions."""
         with explained(self._where):
-            return min((each["timestamp"] for each in self._table.list_versions()), default=None)
+            return min((version["timestamp"] for version in self._table.list_versions()), default=None)
 
     def old_enough(self) -> bool:
         """Whether a prune would find a version that is older than the days for which all are kept."""
@@ -135,7 +135,7 @@ class TableMaintainer:
         own = self._writer.dialect.can.own_store
         config = index.FTS(**FTS) if own else index.FTS(with_position=True)
         self._table.create_index(column, config=config, replace=True)
-        made = next(each for each in self._table.list_indices() if list(each.columns) == [column])
+        made = next(index for index in self._table.list_indices() if list(index.columns) == [column])
         newest = self._writer.dialect.can.newest_fts
         if newest is not None and (made.index_version or 0) > newest:
             self._table.drop_index(made.name)

@@ -110,7 +110,7 @@ def read_manifests(table: Path) -> list[VersionManifest] | None:
     out = []
     known: dict[bytes, tuple[int, Fragment]] = {}
     try:
-        files = [each for each in (table / "_versions").iterdir() if each.suffix == ".manifest"]
+        files = [path for path in (table / "_versions").iterdir() if path.suffix == ".manifest"]
         for file in files:
             manifest = _manifest(file, table, known)
             if manifest is None:

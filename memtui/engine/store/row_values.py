@@ -43,7 +43,7 @@ def with_values(
         return rows
     field = rows.schema.field(vector)
     old = rows.column(vector).combine_chunks()
-    new = pa.array([None if each is None else each.tolist() for each in vectors.values()], field.type)
+    new = pa.array([None if vector is None else vector.tolist() for vector in vectors.values()], field.type)
     take = list(range(rows.num_rows))
     for n, place in enumerate(vectors):
         take[place] = rows.num_rows + n

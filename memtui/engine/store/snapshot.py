@@ -100,7 +100,7 @@ class Snapshot:
         with explained(self.where):
             indices = self.table.list_indices()
         columns = [self.dialect.columns.vector]
-        found = (each for each in indices if each.index_type != "FTS" and list(each.columns) == columns)
+        found = (index for index in indices if index.index_type != "FTS" and list(index.columns) == columns)
         return next((str(each.index_type) for each in found), "")
 
     @property
@@ -378,7 +378,7 @@ class Snapshot:
         rows = self.take(row_ids, stored) if stored and row_ids else pa.table({"_rowid": found.row_ids})
         if column in columns and row_ids:
             held, kind = self.held_vectors(row_ids), self.schema.field(column).type
-            rows = rows.append_column(column, pa.array([held[each] for each in row_ids], kind))
+            rows = rows.append_column(column, pa.array([held[row_id] for row_id in row_ids], kind))
         rows = rows.append_column("_distance", pa.array(found.distances))
         for name in columns if not row_ids else ():
             rows = rows.append_column(name, pa.array([], self.schema.field(name).type))

@@ -71,7 +71,7 @@ def _profile(name: str, table: Any, environ: Mapping[str, str], origin: str) -> 
         if key == "uri":
             continue
         text = _option(f"{path}.{key}", key, value, origin)
-        missing += [each for each in _REFERENCE.findall(text) if not environ.get(each, "")]
+        missing += [match for match in _REFERENCE.findall(text) if not environ.get(match, "")]
         options[key] = _REFERENCE.sub(lambda match: environ.get(match[1], ""), text)
     if options.get(JOURNAL, "local") not in ("local", "store"):
         raise ConfigError(
@@ -126,7 +126,7 @@ def profile_for(uri: str, profiles: Sequence[StorageProfile]) -> StorageProfile 
 
     Raises ConfigError when it names a variable that is not set.
     """
-    fitting = [each for each in profiles if each.fits(uri)]
+    fitting = [profile for profile in profiles if profile.fits(uri)]
     found = max(fitting, key=lambda each: len(each.uri), default=None)
     if found is not None and found.missing:
         raise ConfigError(

@@ -185,7 +185,7 @@ class Store:
         """(version, time in ms) of every version that can still be read, up to the pinned one, oldest first."""
         with explained(self.where):
             listed = self._pin.table.list_versions()
-        found = sorted((int(each["version"]), int(each["timestamp"].timestamp() * 1000)) for each in listed)
+        found = sorted((int(item["version"]), int(item["timestamp"].timestamp() * 1000)) for item in listed)
         return [each for each in found if each[0] <= self.version]
 
     def refresh(self) -> bool:

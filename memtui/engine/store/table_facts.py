@@ -72,7 +72,7 @@ def table_facts(pin: Snapshot, masks: tuple[int, int] | None = None) -> TableFac
             small_fragments=int(fragments["num_small_fragments"]),
             masked_rows=rows,
             deletion_files=files,
-            indexes=tuple(_index(each) for each in pin.table.list_indices()),
+            indexes=tuple(_index(index) for index in pin.table.list_indices()),
             tags=tags,
         )
 
@@ -114,7 +114,7 @@ def _index(found: Any) -> IndexFacts:
 def index_names(pin: Snapshot) -> tuple[str, ...]:
     """The names of the indexes at `pin`, in order."""
     with explained(pin.where):
-        return tuple(sorted(str(each.name) for each in pin.table.list_indices()))
+        return tuple(sorted(str(index.name) for index in pin.table.list_indices()))
 
 
 def has_text_index(pin: Snapshot) -> bool:

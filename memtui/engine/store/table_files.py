@@ -83,7 +83,7 @@ class TableFiles:
     @property
     def versions_bytes(self) -> int:
         """Size of all manifests."""
-        return sum(each.size for each in self.manifests)
+        return sum(manifest.size for manifest in self.manifests)
 
     @property
     def data_bytes(self) -> int:
@@ -158,7 +158,9 @@ class TableFiles:
 
     def operation(self, version: int) -> str:
         """What the commit of `version` did: append, delete, update, merge, fold, index, restore; "" not known."""
-        manifest = next((each for each in reversed(self.manifests) if each.version == version), None)
+        manifest = next(
+            (manifest for manifest in reversed(self.manifests) if manifest.version == version), None
+        )
         if manifest is None:
             return ""
         found = _TRANSACTION_NAME.search(_content(manifest.path))

@@ -128,8 +128,10 @@ class TokenTable:
         known = self._known
         if not known.rows and not known.whole and self.size_bytes <= MOST_BYTES:
             known = self._known = known.with_rows(self._read(None), whole=True)
-        found = {each: tokens for each in ids if (tokens := known.rows.get(each)) is not None}
-        missing = [] if known.whole else [each for each in dict.fromkeys(ids) if each not in found]
+        found = {memory_id: tokens for memory_id in ids if (tokens := known.rows.get(memory_id)) is not None}
+        missing = (
+            [] if known.whole else [memory_id for memory_id in dict.fromkeys(ids) if memory_id not in found]
+        )
         if missing:
             read = self._read(missing)
             self._known = known.with_rows(read)
@@ -240,7 +242,7 @@ def _as_arrow(rows: Mapping[str, KeptTokens]) -> Any:
     return pa.table(
         {
             "id": pa.array(list(rows), pa.string()),
-            "key": pa.array([each.key for each in rows.values()], pa.binary()),
-            "vectors": pa.array([each.matrix.tobytes() for each in rows.values()], pa.large_binary()),
+            "key": pa.array([row.key for row in rows.values()], pa.binary()),
+            "vectors": pa.array([row.matrix.tobytes() for row in rows.values()], pa.large_binary()),
         }
     )

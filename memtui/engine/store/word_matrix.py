@@ -242,10 +242,13 @@ def _texts_of(
     column = pin.dialect.columns.text
     if every:
         for batch in pin.scan([column, ADDRESS]):
-            yield batch.column(ADDRESS).to_pylist(), [each or "" for each in batch.column(column).to_pylist()]
+            yield (
+                batch.column(ADDRESS).to_pylist(),
+                [value or "" for value in batch.column(column).to_pylist()],
+            )
         return
     for start in range(0, len(wanted), AT_ONCE):
         part = {row: address for address, row in wanted[start : start + AT_ONCE]}
         table = pin.take(list(part), [column])
-        texts = [each or "" for each in table.column(column).to_pylist()]
+        texts = [value or "" for value in table.column(column).to_pylist()]
         yield [part[row] for row in table.column("_rowid").to_pylist()], texts

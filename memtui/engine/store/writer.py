@@ -155,7 +155,9 @@ class Writer:
     def has_id_index(self) -> bool:
         """Whether an index on the id column makes writes by id fast."""
         with explained(self.where):
-            return any(list(each.columns) == [self.dialect.columns.id] for each in self._table.list_indices())
+            return any(
+                list(index.columns) == [self.dialect.columns.id] for index in self._table.list_indices()
+            )
 
     def build_id_index(self) -> int:
         """Index the ids (half a second for a million rows); the version after it."""
@@ -205,7 +207,7 @@ class Writer:
     def versions(self) -> list[int]:
         """Every version that can still be read, the oldest first."""
         with explained(self.where):
-            return sorted(int(each["version"]) for each in self._table.list_versions())
+            return sorted(int(version["version"]) for version in self._table.list_versions())
 
     def traces(self, ids: Sequence[str], texts: Sequence[str]) -> RemainingTraces:
         """Where rows with these ids are still found: in which versions, and as bytes in which files."""
@@ -217,7 +219,7 @@ class Writer:
             held = [number for number in numbers if self.at(number).table.count_rows(condition)]
         if self._place.folder is None:
             return RemainingTraces(tuple(held), len(numbers), (), 0)
-        needles = [each.encode("utf-8", "surrogatepass") for each in (*ids, *texts)]
+        needles = [memory_id.encode("utf-8", "surrogatepass") for memory_id in (*ids, *texts)]
         files, searched = files_with(self._place.folder / f"{self._place.table}.lance", needles)
         return RemainingTraces(tuple(held), len(numbers), tuple(files), searched)
 

@@ -51,10 +51,10 @@ def detect(path: Path, name: str = "auto") -> Detected:
         return Detected(path, kind, chosen, ("named by the user",))
     head = Head(path, kind)
     best: tuple[Format, Sighting] | None = None
-    for each in FORMATS:
-        seen = each.detects(head) if kind in each.readers else None
+    for known_format in FORMATS:
+        seen = known_format.detects(head) if kind in known_format.readers else None
         if seen is not None and (best is None or seen.certainty > best[1].certainty):
-            best = each, seen
+            best = known_format, seen
         if best is not None and best[1].certainty >= 1:
             break
     if best is None:

@@ -64,7 +64,7 @@ class Format:
         if found is None:
             raise UsageError(
                 f"{self.title} does not come as {KINDS[kind]}.",
-                fix=f"It comes as {' or '.join(KINDS[each] for each in self.readers)}; or leave the form out.",
+                fix=f"It comes as {' or '.join(KINDS[reader] for reader in self.readers)}; or leave the form out.",
             )
         return found
 

@@ -346,8 +346,8 @@ def forget_answers(engine: Engine, action: str) -> None:
     if action == "reembed":
         forget_vectors(import_planner(engine))
     elif action == "upgrade":
-        for each in import_planner(engine).cache.glob("*.summaries"):
-            each.unlink(missing_ok=True)
+        for path in import_planner(engine).cache.glob("*.summaries"):
+            path.unlink(missing_ok=True)
 
 
 # ------------------------------------------------------------------ another form, another model

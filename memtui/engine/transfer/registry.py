@@ -25,14 +25,17 @@ FORMATS: tuple[Format, ...] = _found()
 
 def format_named(name: str) -> Format:
     """The format of this name; UsageError with the names for another."""
-    found = next((each for each in FORMATS if each.name == name), None)
+    found = next((known_format for known_format in FORMATS if known_format.name == name), None)
     if found is None and (extension := extension_named(READERS, name)) is not None:
         offered = load(extension, "FORMATS", Format)
         found = next((guarded(each, extension) for each in offered if each.name == name), None)
         if found is None:
             raise ExtensionError(f"The {extension} has no format named {name!r}.")
     if found is None:
-        known = ", ".join([each.name for each in FORMATS] + [each.name for each in installed(READERS)])
+        known = ", ".join(
+            [known_format.name for known_format in FORMATS]
+            + [extension.name for extension in installed(READERS)]
+        )
         raise UsageError(f"There is no form {name!r}.", fix=f"The forms are auto, {known}.")
     return found
 
@@ -42,7 +45,10 @@ READERS, WRITERS = "memtui.readers", "memtui.writers"
 
 EXPORT_FORMATS: tuple[ExportFormat, ...] = tuple(
     sorted(
-        (import_module(f"{writers.__name__}.{each.name}").FORMAT for each in iter_modules(writers.__path__)),
+        (
+            import_module(f"{writers.__name__}.{module.name}").FORMAT
+            for module in iter_modules(writers.__path__)
+        ),
         key=lambda each: each.order,
     )
 )
@@ -58,6 +64,8 @@ def export_format(name: str) -> ExportFormat:
             raise ExtensionError(f"The {extension} has no format named {name!r}.")
         found = guarded(offered, extension)
     if found is None:
-        known = ", ".join([each.name for each in EXPORT_FORMATS] + [each.name for each in installed(WRITERS)])
+        known = ", ".join(
+            [each.name for each in EXPORT_FORMATS] + [extension.name for extension in installed(WRITERS)]
+        )
         raise UsageError(f"There is no form {name!r} to export to.", fix=f"Choose {known}.")
     return found

@@ -91,7 +91,7 @@ def plan_upgrade(
 def _with_the_plugins_way(planned: ChangeSet, store: Store) -> ChangeSet:
     """The plan with what the plugin's own upgrade would do to the same rows, and this one does not."""
     text = store.dialect.columns.text
-    reworded = sum(_says_otherwise(each, text) for each in planned.changes)
+    reworded = sum(_says_otherwise(change, text) for change in planned.changes)
     if not reworded:
         return planned
     note = (
@@ -270,17 +270,17 @@ def _change(
 
 def set_of(store: Store, action: str, title: str, found: Sequence[Change | Conflict]) -> ChangeSet:
     """The change set of what was found in a store; memories that share an id are left alone, with a warning."""
-    changes = [each for each in found if isinstance(each, Change) and each.id]
+    changes = [change for change in found if isinstance(change, Change) and change.id]
     seen: dict[str, int] = {}
-    for each in changes:
-        seen[each.id] = seen.get(each.id, 0) + 1
+    for change in changes:
+        seen[change.id] = seen.get(change.id, 0) + 1
     shared = [Conflict(each, "duplicate id", f"{n} rows share this id.") for each, n in seen.items() if n > 1]
-    alone = tuple(each for each in changes if seen[each.id] == 1)
-    refused = [each for each in found if isinstance(each, Conflict)]
+    alone = tuple(change for change in changes if seen[change.id] == 1)
+    refused = [change for change in found if isinstance(change, Conflict)]
     count = counted(len(alone), "memory", "memories")
     version = store.version
     made = ChangeSet(action, f"{count}: {title}", alone, version, mark=store.mark(version))
-    left = tuple(f"{each.id}: {each.sentence} It is left alone." for each in (*shared, *refused))
+    left = tuple(f"{conflict.id}: {conflict.sentence} It is left alone." for conflict in (*shared, *refused))
     return replace(made, warnings=left)
 
 

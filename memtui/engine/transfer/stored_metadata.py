@@ -170,7 +170,7 @@ def _redacted(value: Any, key: str = "") -> Any:
     if isinstance(value, dict):
         return {name: _redacted(each, name) for name, each in value.items()}
     if isinstance(value, list):
-        return [_redacted(each, key) for each in value]
+        return [_redacted(item, key) for item in value]
     if not isinstance(value, str):
         return value
     plain = len(value) <= _WORD_CHARS and not any(char.isspace() for char in value) and value.isascii()

@@ -69,7 +69,7 @@ class TableMap:
 
 def tables_of(folder: Path) -> list[str]:
     """The names of the LanceDB tables in a folder, in order."""
-    return sorted(each.stem for each in folder.iterdir() if each.suffix == ".lance" and each.is_dir())
+    return sorted(path.stem for path in folder.iterdir() if path.suffix == ".lance" and path.is_dir())
 
 
 def propose_map(target: str, table: str | None, given: Mapping[str, str], now_ms: int) -> TableMap:
@@ -86,7 +86,7 @@ def propose_map(target: str, table: str | None, given: Mapping[str, str], now_ms
     with explained(f"{place.uri} (table {place.table})"):
         stored = import_lancedb().connect(place.uri).open_table(place.table)
         schema, rows = stored.schema, stored.count_rows()
-        plain = [each.name for each in schema if not _is_numbers(each.type)]
+        plain = [column.name for column in schema if not _is_numbers(column.type)]
         sample = stored.search().select(plain).limit(SAMPLE).to_arrow() if plain else None
     columns, reasons = _roles(schema, _values(sample))
     for role, column in given.items():
@@ -97,7 +97,7 @@ def propose_map(target: str, table: str | None, given: Mapping[str, str], now_ms
     notes = _notes(schema, _values(sample), columns, now_ms)
     if "id" in columns and "text" in columns:
         generic(schema, columns)
-    kinds = {each.name: str(each.type) for each in schema}
+    kinds = {column.name: str(column.type) for column in schema}
     limits = _limits(columns)
     return TableMap(place.uri, place.table, rows, columns, reasons, tuple(notes), limits, kinds)
 
@@ -116,12 +116,12 @@ def _roles(schema: pa.Schema, values: Mapping[str, list[Any]]) -> tuple[dict[str
     reasons: dict[str, str] = {}
     for role in ("id", "text", "vector", "timestamp", "importance", "metadata", "scope", "category"):
         best: tuple[float, str, str] | None = None
-        for place, each in enumerate(schema):
-            if each.name in columns.values() or not can_hold(role, each.type):
+        for place, column in enumerate(schema):
+            if column.name in columns.values() or not can_hold(role, column.type):
                 continue
-            score, why = _score(role, each, values.get(each.name, []))
+            score, why = _score(role, column, values.get(column.name, []))
             if score > 0 and (best is None or score - place / 1000 > best[0]):
-                best = (score - place / 1000, each.name, why)
+                best = (score - place / 1000, column.name, why)
         if best is not None:
             columns[role], reasons[role] = best[1], best[2]
     return columns, reasons
@@ -218,18 +218,18 @@ def _notes(
         notes.append(
             f"{time} counts {columns[UNIT]} since 1970, by its size: {filled[0]} is {at:%Y-%m-%d %H:%M} UTC."
         )
-    for each in schema:
-        if _is_numbers(each.type) and not is_vector(each.type):
-            notes.append(f"{each.name} is {each.type}: vector search needs lists of one fixed length.")
-        elif str(each.type).startswith(("struct", "map")):
+    for column in schema:
+        if _is_numbers(column.type) and not is_vector(column.type):
+            notes.append(f"{column.name} is {column.type}: vector search needs lists of one fixed length.")
+        elif str(column.type).startswith(("struct", "map")):
             notes.append(
-                f"{each.name} is nested: shown whole with each memory; its parts cannot have a role."
+                f"{column.name} is nested: shown whole with each memory; its parts cannot have a role."
             )
-        elif each.name not in columns.values():
-            texts = [v for v in values.get(each.name, []) if v not in (None, "")]
+        elif column.name not in columns.values():
+            texts = [v for v in values.get(column.name, []) if v not in (None, "")]
             if texts and all(_object(v) is not None for v in texts):
                 notes.append(
-                    f"{each.name} holds JSON: shown whole with each memory; its parts cannot have a role."
+                    f"{column.name} holds JSON: shown whole with each memory; its parts cannot have a role."
                 )
     return notes
 

@@ -101,9 +101,9 @@ def injection_events(
         for turn in replay_turns(file, told, engine.store, own, now_ms=engine.now_ms, cancel=cancel):
             ids = [memory.id for memory in turn.memories or ()]
             if turn.event is not None and None not in ids and set(turn.event.ids) <= set(ids):
-                everyone = tuple(each for each in dict.fromkeys(ids) if each is not None)
+                everyone = tuple(memory_id for memory_id in dict.fromkeys(ids) if memory_id is not None)
                 complete[turn.event.time_ms] = replace(turn.event, ids=everyone, complete=True)
-    return [complete.get(each.time_ms, each) for each in events], history
+    return [complete.get(event.time_ms, event) for event in events], history
 
 
 def list_sessions(

@@ -88,7 +88,7 @@ class RulesByDay:
             return DayRules(self.today, "unchanged")
         if self.source and self.changed_ms and time_ms >= self.changed_ms:
             return DayRules(self.today, "unchanged", self.source, self.changed_ms)
-        later = next((each for each in self.copies if time_ms and each.time_ms >= time_ms), None)
+        later = next((copy for copy in self.copies if time_ms and copy.time_ms >= time_ms), None)
         return later or DayRules(self.today, "today", self.source)
 
 
@@ -101,7 +101,7 @@ def read_day_rules(rights: Rights, environ: Mapping[str, str], cwd: Path) -> Rul
     main = Path(rights.source)
     now = _loaded(main, environ, cwd)
     try:
-        changed = max(_changed_ms(each) for each in (main, *_included(now)))
+        changed = max(_changed_ms(path) for path in (main, *_included(now)))
     except OSError:
         return RulesByDay(rights.access, rights.source)
     copies = []
@@ -109,7 +109,7 @@ def read_day_rules(rights: Rights, environ: Mapping[str, str], cwd: Path) -> Rul
         config = _loaded(place, environ, cwd)
         block = settings_block(config.mapping("plugins", "entries", PRO, "config"))
         try:
-            if not block or not config.readable or any(_changed_ms(each) > at for each in _included(config)):
+            if not block or not config.readable or any(_changed_ms(path) > at for path in _included(config)):
                 continue  # no configuration of the plugin, or what it includes is not what it was
             rules = ScopePolicy.from_config(block.get("scopes"), environ)
         except (MemtuiError, OSError):
@@ -124,7 +124,7 @@ def _loaded(path: Path, environ: Mapping[str, str], cwd: Path) -> LoadedConfig:
 
 
 def _included(config: LoadedConfig) -> list[Path]:
-    return [Path(each) for each in config.file.includes] if config.file is not None else []
+    return [Path(include) for include in config.file.includes] if config.file is not None else []
 
 
 def _copies_of(main: Path) -> list[tuple[Path, int]]:
@@ -132,13 +132,13 @@ def _copies_of(main: Path) -> list[tuple[Path, int]]:
     found = []
     try:
         with os.scandir(main.parent) as there:
-            for each in there:
-                if not each.name.startswith(f"{main.name}.") or not each.is_file():
+            for entry in there:
+                if not entry.name.startswith(f"{main.name}.") or not entry.is_file():
                     continue
-                if each.stat().st_size <= _LARGEST:
-                    stamp = _STAMP.search(each.name)
-                    at = _stamped_ms(stamp[1]) if stamp else _changed_ms(Path(each.path))
-                    found.append((Path(each.path), at))
+                if entry.stat().st_size <= _LARGEST:
+                    stamp = _STAMP.search(entry.name)
+                    at = _stamped_ms(stamp[1]) if stamp else _changed_ms(Path(entry.path))
+                    found.append((Path(entry.path), at))
     except OSError:
         return []
     return sorted(found, key=lambda each: (-each[1], each[0].name))

@@ -62,11 +62,11 @@ def likely_about(
     """
     gone = set(ids)
     near: dict[str, Neighbour] = {}
-    for each in ids[:_ASKED]:
+    for memory_id in ids[:_ASKED]:
         if cancel is not None:
             cancel.check()
         try:
-            neighbours = engine.neighbours(each, _NEAREST + min(len(ids), _ASKED))
+            neighbours = engine.neighbours(memory_id, _NEAREST + min(len(ids), _ASKED))
         except UsageError:  # without a usable vector it has none
             continue
         for other in neighbours:
@@ -88,7 +88,11 @@ def likely_about(
             ):
                 how = near.get(memory.id)
                 found[memory.id] = Likely(memory, how.similarity if how else None, word)
-    found |= {id: Likely(each.memory, each.similarity) for id, each in near.items() if id not in found}
+    found |= {
+        id: Likely(neighbour.memory, neighbour.similarity)
+        for id, neighbour in near.items()
+        if id not in found
+    }
     kept = [each for id, each in found.items() if id not in gone]
     return tuple(sorted(kept, key=lambda each: (not each.word, -(each.similarity or 0), each.memory.id)))
 
@@ -107,7 +111,7 @@ def stays_elsewhere(
     them, all lower, all upper, or words beginning upper; composed or decomposed.
     """
     sessions = _holding(session_paths(find_sessions(environ, cwd)), name, cancel)
-    ours = [each for each in sorted(own.rglob("*")) if each.is_file() and "curate" not in each.parts]
+    ours = [path for path in sorted(own.rglob("*")) if path.is_file() and "curate" not in path.parts]
     ours = _holding(ours, name, cancel)
     what = "of memtui's own (questions, cases, filters)"
     if not sessions and not ours:

@@ -16,7 +16,7 @@ def state_folders(environ: Mapping[str, str], cwd: Path) -> list[Path]:
     from memtui.engine.discovery.places import PlaceFinder, default_states, read_environment, readings
 
     where = read_environment(environ, cwd)
-    return [each for each in default_states(where, readings(where, PlaceFinder())) if each.is_dir()]
+    return [state for state in default_states(where, readings(where, PlaceFinder())) if state.is_dir()]
 
 
 def find_sessions(environ: Mapping[str, str], cwd: Path, agent: str | None = None) -> list[SessionFile]:
@@ -36,8 +36,8 @@ def find_sessions(environ: Mapping[str, str], cwd: Path, agent: str | None = Non
 
 def find_session(sessions: Sequence[SessionFile], name: str) -> SessionFile:
     """The session with this id, or whose id begins with it; UsageError when none or several match."""
-    exact = [each for each in sessions if each.id == name]
-    found = exact or [each for each in sessions if name and each.id.startswith(name)]
+    exact = [session for session in sessions if session.id == name]
+    found = exact or [session for session in sessions if name and session.id.startswith(name)]
     if len(found) == 1:
         return found[0]
     what = "No session has" if not found else f"{len(found)} sessions have"
@@ -46,6 +46,6 @@ def find_session(sessions: Sequence[SessionFile], name: str) -> SessionFile:
 
 def _folders(place: Path) -> list[Path]:
     try:
-        return sorted(each for each in place.iterdir() if each.is_dir())
+        return sorted(path for path in place.iterdir() if path.is_dir())
     except OSError:
         return []

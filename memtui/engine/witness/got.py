@@ -52,7 +52,7 @@ class Got:
     @property
     def last_seen(self) -> GotTurn | None:
         """The last turn whose agent is known."""
-        return next((each for each in reversed(self.turns) if each.agent), None)
+        return next((turn for turn in reversed(self.turns) if turn.agent), None)
 
 
 @dataclass(slots=True)
@@ -92,9 +92,9 @@ def read_got(
         for turn in replay_turns(
             file, read, engine.store, own, now_ms=engine.now_ms, matcher=matcher, cancel=cancel
         ):
-            ids = [each.id for each in turn.memories or () if each.id is not None]
+            ids = [memory.id for memory in turn.memories or () if memory.id is not None]
             ids += [each for tool in turn.turn.tools for each in tool.gave]
-            scopes = {each.id: each.scope for each in turn.memories or () if each.id is not None}
+            scopes = {memory.id: memory.scope for memory in turn.memories or () if memory.id is not None}
             number = turn.turn.n
             for memory in dict.fromkeys(ids):
                 got = GotTurn(

@@ -114,13 +114,13 @@ class Leak:
             "rules": self.rules.as_json() if self.rules is not None else None,
             "turns": [
                 {
-                    "session": each.session,
-                    "n": each.n,
-                    "time_ms": each.time_ms,
-                    "evidence": each.evidence,
-                    "line": each.line,
+                    "session": turn.session,
+                    "n": turn.n,
+                    "time_ms": turn.time_ms,
+                    "evidence": turn.evidence,
+                    "line": turn.line,
                 }
-                for each in self.turns
+                for turn in self.turns
             ],
             "path": self.path or None,
             "today": self.today,
@@ -160,7 +160,7 @@ class LeakReport:
             "sentence": self.sentence,
             "looked": dict(self.looked),
             "allowed_then": self.allowed_then,
-            "found": [each.as_json() for each in self.leaks],
+            "found": [leak.as_json() for leak in self.leaks],
         }
 
 
@@ -189,7 +189,7 @@ def hunt_leaks(
     _indexed(engine, access, report, cancel)
     _files(engine, environ, cwd, report)
     matcher = Matcher(engine.store, engine.now_ms, cancel)
-    report.leaks = [_proved(engine, access, _shown(matcher, each)) for each in report.leaks]
+    report.leaks = [_proved(engine, access, _shown(matcher, leak)) for leak in report.leaks]
     report.leaks.sort(key=lambda each: (each.certainty != "did", -len(each.turns)))
     return report
 
@@ -252,10 +252,10 @@ def _through_sessions(
     for (agent, _, scope, _), (rules, turns_of) in found.items():
         if rules.basis == "today":
             known = [
-                each for each in turns_of if _searched_then(searched.get(agent, ()), scope, each.time_ms)
+                turn for turn in turns_of if _searched_then(searched.get(agent, ()), scope, turn.time_ms)
             ]
             report.allowed_then += len(known)
-            turns_of[:] = [each for each in turns_of if each not in known]
+            turns_of[:] = [turn for turn in turns_of if turn not in known]
     for (agent, memory_id, scope, _), (rules, turns_of) in found.items():
         if not turns_of:
             continue
@@ -455,7 +455,7 @@ def _files(engine: Engine, environ: Mapping[str, str], cwd: Path, report: LeakRe
                     path=str(exports),
                 )
             )
-    places = [each for each in places if each[1].is_dir()]
+    places = [place for place in places if place[1].is_dir()]
     report.looked["files"] = len(places)
     for what, place in places:
         real = os.path.realpath(place)
@@ -492,4 +492,4 @@ def _proved(engine: Engine, access: Access, leak: Leak) -> Leak:
         trace = engine.recall(explain.more_like(engine, leak.id, request))
     except MemtuiError:
         return leak
-    return replace(leak, today=leak.id in {each.id for each in trace.candidates})
+    return replace(leak, today=leak.id in {candidate.id for candidate in trace.candidates})

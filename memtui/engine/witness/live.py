@@ -71,4 +71,4 @@ def _ids(store: Store, version: int, ids: list[str]) -> list[str]:
         return []
     column = store.dialect.columns.id
     rows = store.pin(version).rows_by_id(list(dict.fromkeys(ids)), [column])
-    return [str(each) for each in rows.column(column).to_pylist()]
+    return [str(value) for value in rows.column(column).to_pylist()]

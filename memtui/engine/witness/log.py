@@ -57,7 +57,7 @@ class InjectionLog:
         with self._open() as db:
             db.executemany(
                 "INSERT INTO marks VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-                [(each.id, each.time_ms, each.version, int(each.old)) for each in fresh.marks],
+                [(mark.id, mark.time_ms, mark.version, int(mark.old)) for mark in fresh.marks],
             )
             db.executemany(
                 "INSERT INTO counts VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET count = max(count, excluded.count)",

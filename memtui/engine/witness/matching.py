@@ -241,7 +241,7 @@ class Matcher:
 
         After it was last written a memory is there until it is deleted, so the versions are halved.
         """
-        written = max((each.version for each in self.writings(memory_id)), default=None)
+        written = max((writing.version for writing in self.writings(memory_id)), default=None)
         if written is None:
             return None
         later = [version for version, _ in self.store.versions() if version >= written]

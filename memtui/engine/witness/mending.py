@@ -92,7 +92,7 @@ def read_mend(words: str) -> Mend:
 def usual_mends(reach: Reach) -> dict[str, Mend]:
     """Return the mends proposed at first: the memory and what says the same go out of use, everything else is left."""
     gone = set(reach.removable)
-    return {each: Mend("archive" if each in gone else "leave") for each in reach.rows}
+    return {row: Mend("archive" if row in gone else "leave") for row in reach.rows}
 
 
 def rows_meant(reach: Reach, name: str) -> list[str]:
@@ -100,13 +100,13 @@ def rows_meant(reach: Reach, name: str) -> list[str]:
     groups = {
         "all": list(reach.rows),
         "same": reach.removable,
-        "near": [each.id for each in reach.copies if not each.same],
+        "near": [copy.id for copy in reach.copies if not copy.same],
         "captured": [each for each in reach.captured if each in reach.rows],
     }
     if name in groups:
         return groups[name]
-    found = [each for each in reach.rows if each == name] or [
-        each for each in reach.rows if len(name) >= 4 and each.startswith(name)
+    found = [row for row in reach.rows if row == name] or [
+        row for row in reach.rows if len(name) >= 4 and row.startswith(name)
     ]
     if len(found) != 1:
         what = "No row" if not found else f"{len(found)} rows"
@@ -125,7 +125,7 @@ def plan_mends(engine: Engine, reach: Reach, mends: Mapping[str, Mend]) -> Chang
     """
     from memtui.engine.changes.staging import staged_with
 
-    if strange := [each for each in mends if each not in reach.rows]:
+    if strange := [mend for mend in mends if mend not in reach.rows]:
         raise UsageError(f"{strange[0]} is no row of this reach.", fix=f"See: memtui blast {reach.id[:8]}.")
     made: ChangeSet | None = None
     conflicts: list[Conflict] = []

@@ -69,8 +69,8 @@ def collect_proof(
     events = injection_history(engine, cancel=cancel).events()
     crossed = hunt_leaks(engine, rights, environ, cwd, cancel=cancel).leaks
     memories = []
-    for each in ids:
-        reach = reach_of(engine, each, environ, cwd, on_progress=on_progress, cancel=cancel)
+    for memory_id in ids:
+        reach = reach_of(engine, memory_id, environ, cwd, on_progress=on_progress, cancel=cancel)
         memory = _memory(engine, reach, rights, matcher)
         memory["injections"] = [
             {"time_ms": event.time_ms, "version": event.version} for event in events if reach.id in event.ids
@@ -126,17 +126,17 @@ def _memory(engine: Engine, reach: Reach, rights: Rights, matcher: Matcher) -> d
     states = sorted(matcher.writings(reach.id), key=lambda each: each.version)
     row = matcher.row(reach.id)
     stored: list[dict[str, Any]] = []
-    for each in [*states, *([row] if row is not None else [])]:
+    for state in [*states, *([row] if row is not None else [])]:
         entry = {
-            "text": mask(each.text)[0],
-            "sha256": hashlib.sha256(each.text.encode("utf-8", "surrogatepass")).hexdigest(),
-            "scope": each.scope,
-            "source": each.meta.source,
-            "state": each.meta.state,
-            "created_ms": each.timestamp_ms,
+            "text": mask(state.text)[0],
+            "sha256": hashlib.sha256(state.text.encode("utf-8", "surrogatepass")).hexdigest(),
+            "scope": state.scope,
+            "source": state.meta.source,
+            "state": state.meta.state,
+            "created_ms": state.timestamp_ms,
         }
         if not stored or {**stored[-1], "version": 0} != {**entry, "version": 0}:
-            stored.append({**entry, "version": each.version})
+            stored.append({**entry, "version": state.version})
     scopes = {each["scope"] for each in stored}
     return {
         "id": reach.id,
@@ -148,7 +148,9 @@ def _memory(engine: Engine, reach: Reach, rights: Rights, matcher: Matcher) -> d
         ],
         "reach": reach.as_json(),
         "findings": [
-            each.as_json() for each in rights.matrix.findings if each.rows and each.subject in scopes
+            finding.as_json()
+            for finding in rights.matrix.findings
+            if finding.rows and finding.subject in scopes
         ],
         "changes": _changes(engine, reach.id),
         "receipts": _receipts(engine, reach.id),
@@ -162,7 +164,7 @@ def _removal(engine: Engine, reach: Reach) -> dict[str, Any] | None:
     """The version that no longer has a memory that is gone, and when it was written; None where it is still there."""
     if reach.there or reach.versions is None:
         return None
-    after = next((each for each in engine.store.versions() if each[0] > reach.versions[1]), None)
+    after = next((version for version in engine.store.versions() if version[0] > reach.versions[1]), None)
     return None if after is None else {"version": after[0], "time_ms": after[1]}
 
 
@@ -205,7 +207,7 @@ def _only(value: Any, memory_id: str) -> Any:
     """Of a list of documents about memories those that are about this one."""
     if not isinstance(value, list):
         return value
-    return [each for each in value if not isinstance(each, dict) or each.get("id", memory_id) == memory_id]
+    return [item for item in value if not isinstance(item, dict) or item.get("id", memory_id) == memory_id]
 
 
 def _hashes(engine: Engine) -> list[dict[str, Any]]:
@@ -256,14 +258,14 @@ def _readable(document: Mapping[str, Any]) -> str:
         could = ", ".join(dict.fromkeys(each["agent"] for each in memory["could_read"]))
         could = could or ("nobody" if memory["stored"] else "not known any more")
         lines.append(f"- could read it: {could}")
-        did = ", ".join(f"{each['agent']} in {counted(each['turns'], 'turn')}" for each in reach["agents"])
+        did = ", ".join(f"{agent['agent']} in {counted(agent['turns'], 'turn')}" for agent in reach["agents"])
         lines.append(f"- received it (minimum): {did or 'no evidence of any turn'}")
         if reach["events"]:
             count = counted(len(reach["events"]), "injection")
             lines.append(f"- and {count}, of which only the store's history tells")
-        for each in memory["changes"]:
+        for change in memory["changes"]:
             lines.append(
-                f"- {day(each['time_ms'])}: {each['action']} (entry {each['entry']}, {each['state']})"
+                f"- {day(change['time_ms'])}: {change['action']} (entry {change['entry']}, {change['state']})"
             )
         for each in memory["receipts"]:
             receipt = each["receipt"]
@@ -271,13 +273,13 @@ def _readable(document: Mapping[str, Any]) -> str:
             lines.append(
                 f"- receipt {each['file']}: {receipt.get('mode', 'purged')}, {clean} {day(receipt['time_ms'])}"
             )
-        for each in memory["leaks"]:
-            rules = f", {each['rules']['words']}" if each["rules"] else ""
+        for leak in memory["leaks"]:
+            rules = f", {leak['rules']['words']}" if leak["rules"] else ""
             lines.append(
-                f"- {'crossed' if each['certainty'] == 'did' else 'could cross'}: {each['sentence']}{rules}"
+                f"- {'crossed' if leak['certainty'] == 'did' else 'could cross'}: {leak['sentence']}{rules}"
             )
-        for each in memory["findings"]:
-            lines.append(f"- finding on its scope: {each['sentence']}")
+        for finding in memory["findings"]:
+            lines.append(f"- finding on its scope: {finding['sentence']}")
         if memory["injections"]:
             times = ", ".join(dict.fromkeys(day(each["time_ms"]) for each in memory["injections"]))
             lines.append(f"- injected according to the store's history (minimum): {times}")
@@ -285,7 +287,7 @@ def _readable(document: Mapping[str, Any]) -> str:
             lines.append(
                 f"- its text is in versions {reach['versions']['first']} to {reach['versions']['last']}"
             )
-        for each in reach["files"]:
-            lines.append(f"- a copy remains in {each['path']} ({each['kind']})")
+        for file in reach["files"]:
+            lines.append(f"- a copy remains in {file['path']} ({file['kind']})")
     lines += ["", "## Not known", "", *(f"- {each}" for each in document["not_known"]), ""]
     return "\n".join(lines)

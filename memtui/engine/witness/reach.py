@@ -118,13 +118,13 @@ class Reach:
     @property
     def removable(self) -> list[str]:
         """The memory and the copies that say the same, as far as they are in the store."""
-        return [*([self.id] if self.there else []), *(each.id for each in self.copies if each.same)]
+        return [*([self.id] if self.there else []), *(copy.id for copy in self.copies if copy.same)]
 
     @property
     def rows(self) -> dict[str, str]:
         """Everything of it that is in the store, masked previews by id: itself, its copies, what was captured."""
         itself = {self.id: self.text} if self.there else {}
-        return {**itself, **{each.id: each.preview for each in self.copies}, **self.captured}
+        return {**itself, **{copy.id: copy.preview for copy in self.copies}, **self.captured}
 
     def as_json(self) -> dict[str, Any]:
         """The document of the command-line contract; secrets are masked."""
@@ -136,32 +136,32 @@ class Reach:
             "there": self.there,
             "copies": [
                 {
-                    "id": each.id,
-                    "scope": each.scope,
-                    "likeness": round(each.likeness, 4),
-                    "same": each.same,
-                    "text": each.preview,
+                    "id": copy.id,
+                    "scope": copy.scope,
+                    "likeness": round(copy.likeness, 4),
+                    "same": copy.same,
+                    "text": copy.preview,
                 }
-                for each in self.copies
+                for copy in self.copies
             ],
             "agents": [{"agent": agent, "turns": count} for agent, count in self.agents.items()],
             "turns": [
                 {
-                    "session": each.session,
-                    "agent": each.agent,
-                    "n": each.n,
-                    "time_ms": each.time_ms,
-                    "evidence": each.evidence,
-                    "id": each.id,
-                    "used": each.used,
-                    "machine": each.machine or None,
+                    "session": turn.session,
+                    "agent": turn.agent,
+                    "n": turn.n,
+                    "time_ms": turn.time_ms,
+                    "evidence": turn.evidence,
+                    "id": turn.id,
+                    "used": turn.used,
+                    "machine": turn.machine or None,
                 }
-                for each in self.turns
+                for turn in self.turns
             ],
             "events": [{"time_ms": time_ms, "id": each} for time_ms, each in self.events],
             "answers": self.answers,
             "captured": list(self.captured),
-            "files": [{"path": each.path, "kind": each.kind} for each in self.files],
+            "files": [{"path": file.path, "kind": file.kind} for file in self.files],
             "versions": None
             if self.versions is None
             else {"first": self.versions[0], "last": self.versions[1]},
@@ -203,7 +203,7 @@ def reach_of(
         reach.warnings.append("no readable version holds its text: only memtui's own records name it")
     if row is not None:
         reach.copies = _copies(engine, matcher, row, reach.warnings)
-    wanted = {memory_id, *(each.id for each in reach.copies if each.same)}
+    wanted = {memory_id, *(copy.id for copy in reach.copies if copy.same)}
     files = find_sessions(environ, cwd)
     _through_sessions(engine, matcher, files, wanted, text, reach, environ, on_progress, cancel)
     reach.captured = _captured(matcher, reach, files)
@@ -228,16 +228,16 @@ def _copies(engine: Engine, matcher: Matcher, row: RowState, warnings: list[str]
         warnings.append(f"near copies were not looked for: {error.message}")
         return []
     out = []
-    for each in near:
-        same = each.memory.raw_text.strip() == row.text.strip() or each.similarity >= SAME
-        if same or each.similarity >= NEAR:
+    for neighbour in near:
+        same = neighbour.memory.raw_text.strip() == row.text.strip() or neighbour.similarity >= SAME
+        if same or neighbour.similarity >= NEAR:
             out.append(
                 ReachedCopy(
-                    each.memory.id,
-                    each.memory.scope,
-                    each.similarity,
+                    neighbour.memory.id,
+                    neighbour.memory.scope,
+                    neighbour.similarity,
                     same,
-                    _preview(each.memory.raw_text, 120),
+                    _preview(neighbour.memory.raw_text, 120),
                 )
             )
     return out
@@ -254,7 +254,7 @@ def _through_sessions(
     on_progress: OnProgress | None,
     cancel: CancelToken | None,
 ) -> None:
-    events = [each for each in injection_history(engine, cancel=cancel).events() if wanted & set(each.ids)]
+    events = [event for event in injection_history(engine, cancel=cancel).events() if wanted & set(event.ids)]
     told: set[int] = set()
     askers = read_askers(files, environ, events, cancel)
     for done, file in enumerate(files):
@@ -265,11 +265,11 @@ def _through_sessions(
         joined = join_events(turns, own)
         replayed = replay_turns(file, turns, engine.store, own, now_ms=engine.now_ms, matcher=matcher)
         for turn in replayed:
-            got = [each.id for each in turn.memories or () if each.id in wanted]
+            got = [memory.id for memory in turn.memories or () if memory.id in wanted]
             got += [
                 one
-                for each in turn.memories or ()
-                for one in each.candidates
+                for memory in turn.memories or ()
+                for one in memory.candidates
                 if one in wanted
             ]  # fmt: skip
             got += [each for tool in turn.turn.tools for each in tool.gave if each in wanted]
@@ -324,7 +324,7 @@ def _versions(
 ) -> tuple[int, int] | None:
     """The oldest and the newest readable version that have the memory."""
     readable = [version for version, _ in matcher.store.versions()]
-    first = min((each.version for each in states), default=readable[-1])
+    first = min((state.version for state in states), default=readable[-1])
     last = readable[-1] if there else matcher.last_version(memory_id)
     return None if last is None else (first, last)
 
@@ -350,7 +350,7 @@ def _needles(text: str, memory_id: str) -> list[bytes]:
     forms = {memory_id}
     if len(line) >= _SHORTEST_NEEDLE:
         forms |= {line, json.dumps(line)[1:-1], json.dumps(line, ensure_ascii=False)[1:-1]}
-    return [each.encode("utf-8", "surrogatepass") for each in forms if each]
+    return [form.encode("utf-8", "surrogatepass") for form in forms if form]
 
 
 def _preview(text: str, longest: int) -> str:

@@ -57,14 +57,14 @@ class ReplayedTurn:
             "block": mask(turn.block)[0] if turn.block else None,
             "memories": None
             if self.memories is None
-            else [_masked(each.as_json()) for each in self.memories],
+            else [_masked(memory.as_json()) for memory in self.memories],
             "warnings": list(turn.warnings),
             "mode": turn.mode or None,
             "why": turn.why,
             "quoted_blocks": turn.quoted,
-            "inherited_rules": [mask(each)[0] for each in turn.rules],
+            "inherited_rules": [mask(rule)[0] for rule in turn.rules],
             "derived_focus": [mask(each)[0] for each in turn.focus],
-            "tools": [_tool(each) for each in turn.tools],
+            "tools": [_tool(tool) for tool in turn.tools],
             "active_memory": _other_lines(turn, turn.active),
             "active_memory_note": mask(turn.outcome)[0] or None,
             "standing_intents": _other_lines(turn, turn.intents),
@@ -173,7 +173,7 @@ def replay_turns(
             memories = _from_lines(turn, matcher, file.agent)
             agrees = None
             if event is not None:
-                agrees = {each.id for each in memories} == set(event.ids)
+                agrees = {memory.id for memory in memories} == set(event.ids)
             out.append(ReplayedTurn(turn, turn.evidence, memories, event, agrees))
         elif event is not None:
             memories = _from_event(turn, event, matcher)
@@ -211,7 +211,7 @@ def join_events(turns: Sequence[Turn], events: Sequence[InjectionEvent]) -> dict
     times = [(turn.time_ms, turn.n) for turn in turns if turn.time_ms]
     out: dict[int, InjectionEvent] = {}
     for event in events:
-        before = [each for each in times if each[0] <= event.time_ms <= each[0] + HOOK_MS]
+        before = [time for time in times if time[0] <= event.time_ms <= time[0] + HOOK_MS]
         if before:
             out.setdefault(max(before)[1], event)
     return out
@@ -226,7 +226,7 @@ def _from_lines(turn: Turn, matcher: Matcher | None, agent: str) -> list[Injecte
             else Injected(line.line, line.id or None, "unknown", line.text, line.scope)
         )
         out.append(replace(found, rank_then=place, used=use_in(turn.answer, line.text, turn.question)))
-    if matcher is not None and out and all(each.state == "unknown" for each in out):
+    if matcher is not None and out and all(injection.state == "unknown" for injection in out):
         turn.warnings.append(_NOT_HERE)
     return out
 
@@ -262,8 +262,8 @@ def _other_lines(turn: Turn, lines: Sequence[OtherLine]) -> list[dict[str, Any]]
     if not turn.recorded:
         return None
     return [
-        {"text": mask(each.text)[0], "source": each.source or None, "line": mask(each.line)[0]}
-        for each in lines
+        {"text": mask(line.text)[0], "source": line.source or None, "line": mask(line.line)[0]}
+        for line in lines
     ]
 
 

@@ -97,13 +97,13 @@ def rights_under(
     for scope in access.named_scopes():
         counts.setdefault(scope, ScopeCount())
     known = {agent.id for agent in rights.matrix.agents}
-    agents = [*(AgentRow(each, False) for each in access.named_agents() if each not in known)]
+    agents = [*(AgentRow(agent, False) for agent in access.named_agents() if agent not in known)]
     agents = sorted([*rights.matrix.agents, *agents], key=lambda each: each.pseudo)
     before = rights.matrix
     if rights.access is not None:
         before = build_matrix(rights.access, agents, counts)
     changed = difference(before, build_matrix(access, agents, counts))
-    gained = list(dict.fromkeys(each.after.scope for each in changed if each.after.read))
+    gained = list(dict.fromkeys(change.after.scope for change in changed if change.after.read))
     for place, number in count_secrets(engine.store, gained, cancel=cancel).items():
         counts[place] = replace(counts[place], secrets=number)
     after = build_matrix(access, agents, counts)
@@ -119,7 +119,9 @@ def configured_store(engine: Engine, environ: Mapping[str, str], cwd: Path) -> F
         return engine.found
     if not engine.store.dialect.can.versioned_text:
         return None
-    others = [each for each in discover(environ, cwd=cwd).stores if each.plugin == PRO and each.configured]
+    others = [
+        store for store in discover(environ, cwd=cwd).stores if store.plugin == PRO and store.configured
+    ]
     return others[0] if len(others) == 1 else None
 
 
@@ -144,7 +146,7 @@ def count_scopes(engine: Engine) -> dict[str | None, ScopeCount]:
     else:
         meta = catalog.meta
         is_active = meta.active(now_ms)
-        layers = np.isin(meta.layer, [LAYERS.index(each) for each in AUTO_RECALL_LAYERS])
+        layers = np.isin(meta.layer, [LAYERS.index(layer) for layer in AUTO_RECALL_LAYERS])
         ready = is_active & ~meta.expired(now_ms) & ~meta.suppressed(now_ms) & layers
         ready &= meta.state == STATES.index("confirmed")
         active = np.bincount(catalog.scope_codes[is_active], minlength=size)

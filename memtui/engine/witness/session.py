@@ -437,7 +437,7 @@ def _result(message: Mapping[str, Any], text: str) -> ToolResult:
     if not told and name == RECALL_TOOL:
         told = [(line.id, line.scope) for line in block_lines(text)[1] if line.id]
     scopes = details.get("scopes") if isinstance(details, Mapping) else None
-    searched = tuple(each for each in scopes if isinstance(each, str)) if isinstance(scopes, list) else ()
+    searched = tuple(scope for scope in scopes if isinstance(scope, str)) if isinstance(scopes, list) else ()
     return ToolResult(
         str(message.get("toolCallId") or ""),
         name,
@@ -472,7 +472,7 @@ def _collect(details: Mapping[str, Any], told: list[tuple[str, str | None]], sou
     ]
     for key in ("memories", "candidates", "results", "intents"):
         listed = details.get(key)
-        named += [each for each in (listed if isinstance(listed, list) else ()) if isinstance(each, Mapping)]
+        named += [item for item in (listed if isinstance(listed, list) else ()) if isinstance(item, Mapping)]
     for each in named:
         scope = each.get("scope") if isinstance(each.get("scope"), str) else None
         for key in ("id", "existingId", "memoryId"):

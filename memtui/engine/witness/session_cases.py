@@ -45,12 +45,12 @@ def case_of_turn(turn: ReplayedTurn, agent: str, scopes: Sequence[str] | None, n
         return "no question"
     if turn.memories is None:
         return "not recorded what was injected"
-    alive = tuple(each.id for each in turn.memories if each.id and each.state in ALIVE)
+    alive = tuple(memory.id for memory in turn.memories if memory.id and memory.state in ALIVE)
     if not alive:
         return "nothing injected that is still alive" if turn.memories else "nothing was injected"
     if find_secrets(question):
         return "the question holds a secret"
-    gone = tuple(each.id for each in turn.memories if each.id and each.state == "superseded")
+    gone = tuple(memory.id for memory in turn.memories if memory.id and memory.state == "superseded")
     limits = None if scopes is None else tuple(scopes)
     return Case(
         id=case_id(question, limits, None, agent),

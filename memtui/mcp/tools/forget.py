@@ -59,7 +59,7 @@ def run(door: Door, given: Forget) -> Reply:
             raise ToolError(
                 f"id: {len(foreign)} of its versions are not yours to forget. A person can do it."
             )
-        count = sum(each.rows for each in planned.changes)
+        count = sum(change.rows for change in planned.changes)
         deletes = any(change.op == "delete" for change in planned.changes)
         if "forget" in door.allowed:
             planned = replace(planned, allowed_by=allowed_by("forget"))

@@ -46,19 +46,19 @@ class Records(Answer):
 
 def fitting_records(records: Sequence[Record]) -> int:
     """How many of the first records one answer has room for."""
-    return fitting(len(each.model_dump_json().encode()) for each in records)
+    return fitting(len(record.model_dump_json().encode()) for record in records)
 
 
 def records_of(door: Door, memories: Sequence[Memory]) -> list[Record]:
     """Memories as they go out; what took one's place is named only where that may be read, too."""
     reach = door.reach
-    records = [record_of(each, reach) for each in memories]
+    records = [record_of(memory, reach) for memory in memories]
     if not reach.limited:
         return records
-    known = door.readable(each.superseded_by for each in records)
+    known = door.readable(record.superseded_by for record in records)
     return [
-        each if each.superseded_by in known else each.model_copy(update={"superseded_by": None})
-        for each in records
+        record if record.superseded_by in known else record.model_copy(update={"superseded_by": None})
+        for record in records
     ]
 
 
@@ -80,9 +80,12 @@ def record_of(memory: Memory, reach: ClientReach) -> Record:
 def run(door: Door, given: Get) -> Reply:
     """Read them."""
     memories = records_of(door, [door.memory(id, "ids") for id in given.ids])
-    lines = [f"[{each.id}] {each.text}" + ("" if each.active else "  (no longer valid)") for each in memories]
+    lines = [
+        f"[{memory.id}] {memory.text}" + ("" if memory.active else "  (no longer valid)")
+        for memory in memories
+    ]
     room = fitting_records(memories)
-    left = [each.id for each in memories[room:]]
+    left = [memory.id for memory in memories[room:]]
     note = f"no room for {len(left)}, ask for them again: {', '.join(left)}" if left else ""
     return Reply(
         Records(memories=memories[:room], left_out=left),

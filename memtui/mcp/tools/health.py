@@ -42,17 +42,17 @@ def run(door: Door, given: Health) -> Reply:
     limited = door.reach.limited
     findings = [
         Finding(
-            kind=each.kind,
-            severity=each.severity,
-            sentence=each.check.effect
+            kind=finding.kind,
+            severity=finding.severity,
+            sentence=finding.check.effect
             if limited
-            else each.seen.sentence,  # the sentence counts everybody's rows
-            remedy=each.check.remedy if limited else each.remedy,
+            else finding.seen.sentence,  # the sentence counts everybody's rows
+            remedy=finding.check.remedy if limited else finding.remedy,
         )
-        for each in found.findings
+        for finding in found.findings
     ]
     memories = door.listed().total if limited else engine.info.rows
-    lines = "\n".join(f"{each.sentence} To fix: {each.remedy}" for each in findings)
+    lines = "\n".join(f"{finding.sentence} To fix: {finding.remedy}" for finding in findings)
     counts = f"{counted(memories, 'memory', 'memories')}, {counted(len(findings), 'finding')}"
     text = f"untrusted health answer: {counts}\n{lines}".strip()
     return Reply(Findings(memories=memories, findings=findings), text)

@@ -50,13 +50,16 @@ def run(door: Door, given: History) -> Reply:
     memory = door.memory(given.id)
     reach = door.reach
     story = memory_story(door.engine, memory)
-    chain = [each for each in (story.versions or (memory,)) if reach.may_read(each)]
+    chain = [version for version in (story.versions or (memory,)) if reach.may_read(version)]
     versions = [
         Version(id=each.id, text=text, created_ms=each.timestamp_ms, valid=each.active and not each.expired)
         for each, text in zip(chain, shared_out([shown(each) for each in chain]), strict=True)
     ]
     changes = [_change(entry, numbered=not reach.limited) for entry, _ in story.changes]
-    lines = [f"[{each.id}]{'' if each.valid else ' (no longer valid)'} {each.text}" for each in versions]
+    lines = [
+        f"[{version.id}]{'' if version.valid else ' (no longer valid)'} {version.text}"
+        for version in versions
+    ]
     return Reply(
         Story(versions=versions, changes=changes),
         untrusted(lines, f"{counted(len(changes), 'change')} in the journal"),

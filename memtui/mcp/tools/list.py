@@ -72,7 +72,7 @@ def run(door: Door, given: List) -> Reply:
         note = NONE + notes[0]
     return Reply(
         Page(memories=records, next_cursor=more),
-        untrusted([f"[{each.id}] {each.text}" for each in records], note),
+        untrusted([f"[{record.id}] {record.text}" for record in records], note),
         notes=notes,
     )
 

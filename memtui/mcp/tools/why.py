@@ -37,7 +37,7 @@ def run(door: Door, given: Why) -> Reply:
     memory = door.memory(given.id)
     trace = door.recall(given.query, 5, None, None)
     verdict = explain.why_not_in(door.engine, trace, memory.id, changes=True)
-    best = next((f"{each.knob}: {each.before} to {each.after}" for each in verdict.changes), None)
+    best = next((f"{change.knob}: {change.before} to {change.after}" for change in verdict.changes), None)
     sentence = verdict.sentence
     if door.untold(trace):  # a score, and the setting at which it would do, hang on words that others wrote
         best, sentence = None, _SCORE.sub("(not told)", sentence)

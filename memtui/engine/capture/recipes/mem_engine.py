@@ -181,7 +181,7 @@ class Scan:
 
 def user_texts(messages: Sequence[Message], settings: Mapping[str, Any]) -> Scan:
     """What is scanned: the newest user messages, their first text blocks, so many characters."""
-    users = [(at, each) for at, each in enumerate(messages) if each.role == "user"]
+    users = [(at, message) for at, message in enumerate(messages) if message.role == "user"]
     looked_at = users[-int(settings["maxScannedUserMessages"]) :]
     left = int(settings["maxTotalInputChars"])
     found: list[tuple[int, str]] = []
@@ -237,9 +237,9 @@ def _blocks(content: Any) -> list[str]:
         return [content]
     parts = content if isinstance(content, list) else ()
     return [
-        each["text"]
-        for each in parts
-        if isinstance(each, Mapping) and each.get("type") == "text" and isinstance(each.get("text"), str)
+        part["text"]
+        for part in parts
+        if isinstance(part, Mapping) and part.get("type") == "text" and isinstance(part.get("text"), str)
     ]
 
 
@@ -373,9 +373,9 @@ def run(request: CaptureRequest, context: CaptureContext) -> CaptureTrace:
     told = {"receipt": receipt(scan, parts, gates, turn.stored)}
     lost = tuple(
         dict.fromkeys(
-            f"What needs a vector is lost, as with the engine. {each.value}"
-            for each in texts
-            if each.gate == "embedding failed"
+            f"What needs a vector is lost, as with the engine. {text.value}"
+            for text in texts
+            if text.gate == "embedding failed"
         )
     )
     return CaptureTrace(

@@ -134,9 +134,10 @@ def run(request: CaptureRequest, context: CaptureContext) -> CaptureTrace:
         )
         texts.append(fate)
     told = [
-        f"The plugin stores every trigger word: {one_line(without_secrets(each.content)[0])[:80]!r} holds a secret."
-        for each in candidates
-        if each.writes and without_secrets(each.content)[1]
+        "The plugin stores every trigger word: "
+        f"{one_line(without_secrets(candidate.content)[0])[:80]!r} holds a secret."
+        for candidate in candidates
+        if candidate.writes and without_secrets(candidate.content)[1]
     ]
     return CaptureTrace(
         "memory-lancedb", settings, context.now_ms, tuple(texts), tuple(candidates), warnings=tuple(told)

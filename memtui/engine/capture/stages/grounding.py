@@ -190,12 +190,12 @@ def filter_items(
             continue
         kept.append(proposal)
     if failed_closed or (not asserted and fired is None and constructed):
-        left = [each for each in kept if each.category not in _DURABLE]
+        left = [proposal for proposal in kept if proposal.category not in _DURABLE]
         dropped = dropped or len(left) < len(kept)
         reasons += [
-            (each.abstract, "durable while the grounding is unsettled")
-            for each in kept
-            if each.category in _DURABLE
+            (proposal.abstract, "durable while the grounding is unsettled")
+            for proposal in kept
+            if proposal.category in _DURABLE
         ]
         kept = left
     return Filtered(tuple(kept), register, dropped, tuple(reasons))

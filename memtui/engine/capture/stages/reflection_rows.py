@@ -370,7 +370,7 @@ def _strongest(lines: Sequence[_Line], most: int) -> list[str]:
         newer = line if line.stored_at > known.stored_at else known
         grouped[key] = _Line(trim(newer.text), known.score + line.score, newer.stored_at)
     ordered = sorted(grouped.values(), key=lambda each: (-each.score, -each.stored_at, each.text))
-    return [each.text for each in ordered[:most]]
+    return [line.text for line in ordered[:most]]
 
 
 def _stored_at(row: ReflectionRow) -> int:
@@ -383,7 +383,7 @@ def _same(line: str) -> str:
 
 
 def _strings(value: Any) -> list[str]:
-    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
 
 
 def _or(value: Any, default: float) -> float:

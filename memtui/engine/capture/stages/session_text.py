@@ -93,13 +93,18 @@ def session_folders(file: str, agent: str, workspace: str, context: Mapping[str,
     listed = agent_entries(cfg)
     defaults = agents.get("defaults")
     spaces = [workspace, _text(defaults.get("workspace")) if isinstance(defaults, Mapping) else ""]
-    spaces += [_text(each.values.get("workspace")) for each in listed]
-    homes = [match[1] for each in spaces if (match := _IN_WORKSPACE.match(each))]
+    spaces += [_text(entry.values.get("workspace")) for entry in listed]
+    homes = [match[1] for space in spaces if (match := _IN_WORKSPACE.match(space))]
     homes += [match[1] for each in (file, *given) if (match := _IN_SESSIONS.match(each))]
-    ids = [agent, _text(context.get("agentId")), *(_text(each.get("agentId")) for each in entries)]
-    ids += [*(each.id for each in listed), "main"]
-    folders += [f"{home}/agents/{each}/sessions" for home in dict.fromkeys(homes) for each in ids if each]
-    return [each for each in dict.fromkeys(folders) if each]
+    ids = [agent, _text(context.get("agentId")), *(_text(entry.get("agentId")) for entry in entries)]
+    ids += [*(entry.id for entry in listed), "main"]
+    folders += [
+        f"{home}/agents/{memory_id}/sessions"
+        for home in dict.fromkeys(homes)
+        for memory_id in ids
+        if memory_id
+    ]
+    return [folder for folder in dict.fromkeys(folders) if folder]
 
 
 _IN_WORKSPACE = re.compile(r"(.+?)/workspace(?:/.*)?\Z", re.DOTALL)

@@ -54,7 +54,9 @@ class NoiseBank:
 
     def nearest(self, vector: Any) -> float:
         """The cosine to the nearest sentence of the bank, 0 in an empty one."""
-        return max((cosine(vector, each) for each in (*self.prototypes, *self.learned)), default=0.0)
+        return max(
+            (cosine(vector, prototype) for prototype in (*self.prototypes, *self.learned)), default=0.0
+        )
 
     def is_noise(self, vector: Any) -> bool:
         """Whether a text of this vector is noise."""

@@ -53,15 +53,15 @@ def support_update(
     """
     slices = _slices(stored, now_ms)
     context = normalize_context(label)
-    hit = next((each for each in slices if each["context"] == context), None)
+    hit = next((piece for piece in slices if piece["context"] == context), None)
     if hit is None:
         hit = _slice(context, 0, 0, now_ms)
         slices.append(hit)
     hit["confirmations" if event == "support" else "contradictions"] += 1
     hit["last_observed_at"] = now_ms
     hit["strength"] = _strength(hit)
-    confirmed = sum(each["confirmations"] for each in slices)
-    total = confirmed + sum(each["contradictions"] for each in slices)
+    confirmed = sum(piece["confirmations"] for piece in slices)
+    total = confirmed + sum(piece["contradictions"] for piece in slices)
     if len(slices) > MOST_SLICES:
         slices = sorted(slices, key=lambda each: -each["last_observed_at"])[:MOST_SLICES]
     return {
@@ -78,13 +78,13 @@ def _slices(stored: Any, now_ms: int) -> list[dict[str, Any]]:
     if isinstance(listed, list):
         return [
             _slice(
-                each["context"],
-                _count(each.get("confirmations")),
-                _count(each.get("contradictions")),
-                _time(each.get("last_observed_at"), now_ms),
+                item["context"],
+                _count(item.get("confirmations")),
+                _count(item.get("contradictions")),
+                _time(item.get("last_observed_at"), now_ms),
             )
-            for each in listed
-            if isinstance(each, Mapping) and isinstance(each.get("context"), str)
+            for item in listed
+            if isinstance(item, Mapping) and isinstance(item.get("context"), str)
         ]
     confirmed, against = _count(stored.get("confirmations")), _count(stored.get("contradictions"))
     return [_slice(GENERAL, confirmed, against, now_ms)] if confirmed or against else []

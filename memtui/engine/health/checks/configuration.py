@@ -29,7 +29,7 @@ def _contradictions(patient: Patient) -> Seen | None:
         return _unused(patient)
     config = open_config(patient.environ, patient.cwd, path=Path(found.config))
     said = (
-        [each for each in problems_of(config, store=patient.store) if each.rule in CONTRADICTS]
+        [problem for problem in problems_of(config, store=patient.store) if problem.rule in CONTRADICTS]
         if found.plugin == PRO
         else problems_of_store(config, found, patient.store)
     )
@@ -58,10 +58,10 @@ def _seen(problems: Sequence[Problem], main: str) -> Seen | None:
     return Seen(
         f"{counted(len(problems), 'setting')} against the store: {problems[0].sentence}",
         len(problems),
-        files=tuple(dict.fromkeys((main, *(each.file or main for each in problems)))),
-        evidence=tuple(each.sentence for each in problems),
+        files=tuple(dict.fromkeys((main, *(problem.file or main for problem in problems)))),
+        evidence=tuple(problem.sentence for problem in problems),
         remedy=problems[0].remedy,
-        detail={"rules": [each.rule for each in problems]},
+        detail={"rules": [problem.rule for problem in problems]},
     )
 
 

@@ -148,9 +148,9 @@ def blank_texts(patient: Patient) -> list[str]:
     columns = store.dialect.columns
     blank = f"NOT regexp_like({sql.name(columns.text)}, {sql.literal(NOT_BLANK)})"
     return [
-        str(each)
+        str(value)
         for batch in store.pin().scan([columns.id], where=blank)
-        for each in batch.column(0).to_pylist()
+        for value in batch.column(0).to_pylist()
     ]
 
 

@@ -56,7 +56,7 @@ def _in_past(patient: Patient) -> Seen | None:
     if not patient.deep and store.count() * min(older, MOST_VERSIONS) > LIGHT_ROWS:
         raise UsageError("older versions of a table of this size are read with --deep only")
     for id_, then, now in vanished_texts(store, patient.files, MOST_VERSIONS, patient.cancel):
-        if any(then[each.start : each.end] not in now for each in find_secrets(then)):
+        if any(then[secret.start : secret.end] not in now for secret in find_secrets(then)):
             ids.append(id_)
     if not ids:
         return None
@@ -122,7 +122,7 @@ def _state_folder(patient: Patient) -> Path | None:
     if patient.found is not None and patient.found.config:
         return Path(patient.found.config).parent
     assert patient.folder is not None
-    return next((each for each in patient.folder.parents if each.name in _STATE_NAMES), None)
+    return next((parent for parent in patient.folder.parents if parent.name in _STATE_NAMES), None)
 
 
 def _secrets_in(path: Path) -> int:

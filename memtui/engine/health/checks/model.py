@@ -38,7 +38,7 @@ def _holders(patient: Patient, found: FoundStore) -> tuple[str, ...]:
         return (found.config,)
     lead = ("plugins", "entries", found.plugin, "config", "embedding")
     spots = [config.spot((*lead, name)) for name in ("dimensions", "model")]
-    return tuple(dict.fromkeys((found.config, *(str(each.file) for each in spots if each.there))))
+    return tuple(dict.fromkeys((found.config, *(str(spot.file) for spot in spots if spot.there))))
 
 
 def _other_model(patient: Patient) -> Seen | None:

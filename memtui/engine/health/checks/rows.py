@@ -154,7 +154,7 @@ def _skew(patient: Patient) -> Seen | None:
     now, light = patient.now_ms, patient.light
     young = (light.times > now + SKEW_MS) & (light.times <= now + SKEW_DAYS * DAY_MS)
     looked_at = patient.store.version  # what is written meanwhile is younger than the clock that was read
-    newest = [each for each in patient.store.versions() if each[0] <= looked_at][-1:]
+    newest = [version for version in patient.store.versions() if version[0] <= looked_at][-1:]
     committed = newest[0][1] if newest else None
     late = {
         each: stamp
@@ -190,7 +190,7 @@ def _chains(patient: Patient) -> Seen | None:
         return None
     light, catalog = patient.light, patient.catalog
     targets = sorted({*light.superseded_by.values(), *light.supersedes.values()})
-    there = {each for each in targets if catalog.find(each).size and _exact(patient, each)}
+    there = {target for target in targets if catalog.find(target).size and _exact(patient, target)}
     dangling = [each for each, by in light.superseded_by.items() if by not in there]
     orphaned = [each for each, old in light.supersedes.items() if old not in there]
     winners = [

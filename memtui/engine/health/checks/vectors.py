@@ -66,7 +66,7 @@ def _zero(patient: Patient) -> Seen | None:
     if seen is not None and (
         blank := set(blank_texts(patient))
     ):  # nothing can be embedded there: D54 tells of them
-        left = [each for each in seen.ids if each not in blank]
+        left = [memory_id for memory_id in seen.ids if memory_id not in blank]
         seen = Seen(f"{memories(len(left))} with a vector of zeros", len(left), ids=left) if left else None
     store = patient.store
     if store is None or not store.pin().sentinels:

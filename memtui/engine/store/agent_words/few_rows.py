@@ -108,25 +108,28 @@ def walk(
             if lists[most + 1].block_first > doc:
                 break
             most += 1
-        for each in lists[: most + 1]:
-            each.look(doc)
-        if sum(each.block_best for each in lists[: most + 1]) <= threshold:
+        for listing in lists[: most + 1]:
+            listing.look(doc)
+        if sum(listing.block_best for listing in lists[: most + 1]) <= threshold:
             least = min(
-                [each.next_block for each in lists[: most + 1]] + [each.doc for each in lists[most + 1 :]]
+                [listing.next_block for listing in lists[: most + 1]]
+                + [listing.doc for listing in lists[most + 1 :]]
             )
             if least == _END:
                 break
             current = max(doc, least)
-            for each in lists[: most + 1]:
-                each.next(least)
-            lists = sorted((each for each in lists if each.doc != _END), key=lambda each: each.key)
+            for listing in lists[: most + 1]:
+                listing.next(least)
+            lists = sorted((listing for listing in lists if listing.doc != _END), key=lambda each: each.key)
             continue
         if not _aligned(lists, pivot, doc):
             continue
         most = 0
         while most + 1 < len(lists) and lists[most + 1].doc == doc:
             most += 1
-        counted = tuple((each.word, each.freqs[each.at]) for each in lists[: most + 1] if each.doc != _END)
+        counted = tuple(
+            (listing.word, listing.freqs[listing.at]) for listing in lists[: most + 1] if listing.doc != _END
+        )
         total = sum(score(word, freq, doc) for word, freq in counted)
         entry = (total, -doc, Walked(doc, counted))
         if len(kept) < limit:

@@ -82,7 +82,7 @@ def export(
             except OSError as error:
                 raise _no_room(request.path, error) from error
         files = writer.close()
-        size = sum(each.stat().st_size for each in files)
+        size = sum(path.stat().st_size for path in files)
     losses = with_left_out(ledger.lines(), lost)
     return Exported(len(positions), masked, losses, request.path, size, len(files), _warnings(masked))
 
@@ -96,10 +96,12 @@ def chosen(request: ExportRequest, store: Store, catalog: Catalog, now_ms: int) 
 
     if request.ids:
         places: list[int] = []
-        for each in request.ids:
-            found = catalog.find(each)
+        for memory_id in request.ids:
+            found = catalog.find(memory_id)
             if not len(found):
-                raise UsageError(f"There is no memory {each}.", fix="Mark it again; nothing was written.")
+                raise UsageError(
+                    f"There is no memory {memory_id}.", fix="Mark it again; nothing was written."
+                )
             places.extend(found.tolist())
         positions = np.array(list(dict.fromkeys(places)), dtype=np.int64)
     else:
@@ -198,7 +200,7 @@ def estimated_bytes(
     """About how many bytes the export takes; exact where it has no more rows than the sample."""
     positions = chosen(request, store, catalog, now_ms)
     step = max(1, -(-len(positions) // SAMPLE))
-    ids = tuple(each for each in catalog.ids.texts(positions[::step]) if each)
+    ids = tuple(memory_id for memory_id in catalog.ids.texts(positions[::step]) if memory_id)
     if not ids:
         return 0
     with tempfile.TemporaryDirectory(prefix="memtui-size-") as folder:
@@ -220,7 +222,7 @@ def first_files(
     """How the files of the export begin, of its first memories: written for real, elsewhere; secrets always masked."""
     form = export_format(request.format)
     positions = chosen(request, store, catalog, now_ms)[:FIRST]
-    ids = tuple(each for each in catalog.ids.texts(positions) if each)
+    ids = tuple(memory_id for memory_id in catalog.ids.texts(positions) if memory_id)
     if not ids:
         return ()
     with tempfile.TemporaryDirectory(prefix="memtui-first-") as folder:
@@ -229,8 +231,8 @@ def first_files(
         export(sample, store, catalog, now_ms=now_ms, model=model, chosen_by=_filters(request))
         if place.is_file():
             return (FileStart(request.path.name, _beginning(place, form)),)
-        files = sorted(each for each in place.rglob("*.md") if each.is_file())
-        return tuple(FileStart(each.relative_to(place).as_posix(), _beginning(each, form)) for each in files)
+        files = sorted(path for path in place.rglob("*.md") if path.is_file())
+        return tuple(FileStart(path.relative_to(place).as_posix(), _beginning(path, form)) for path in files)
 
 
 def _beginning(file: Path, form: ExportFormat) -> str:

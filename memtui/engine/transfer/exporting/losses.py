@@ -40,7 +40,7 @@ def count_losses(
         for name, column in zip(window.plain.schema.names, window.plain.columns, strict=True):
             ledger.count(name, NO_NUMBER, _not_finite(column))
     if window.vectors and (form.name == "json" or (form.name == "jsonl" and header.left_out)):
-        ledger.count("vector", BAD_VECTOR, sum(_spoilt(each) for each in window.vectors))
+        ledger.count("vector", BAD_VECTOR, sum(_spoilt(vector) for vector in window.vectors))
     if form.losses is None:
         return
     for memory, row in zip(window.memories(header), window.rows, strict=True):

@@ -205,7 +205,7 @@ def _with_values(table: pa.Table, name: str, found: Mapping[int, Any]) -> pa.Tab
     if not found:
         return table
     at = table.schema.get_field_index(name)
-    values: Sequence[Any] = [found.get(row, each) for row, each in enumerate(table.column(at).to_pylist())]
+    values: Sequence[Any] = [found.get(row, value) for row, value in enumerate(table.column(at).to_pylist())]
     return table.set_column(at, table.schema.field(at), pa.array(values, table.schema.field(at).type))
 
 
@@ -229,7 +229,9 @@ def left_out(store: Store, form: ExportFormat, wanted: tuple[str, ...]) -> froze
     if form.choice is None:
         from memtui.engine.transfer.registry import EXPORT_FORMATS
 
-        can = ", ".join(each.name for each in EXPORT_FORMATS if each.choice is not None)
+        can = ", ".join(
+            export_format.name for export_format in EXPORT_FORMATS if export_format.choice is not None
+        )
         raise UsageError(f"The fields of {form.name} cannot be chosen.", fix=f"Choose {can}.")
     there = form.choice.there(store)
     unknown = [each for each in wanted if each not in there]
@@ -257,6 +259,6 @@ def count_left_out(window: RowWindow, header: Header, form: ExportFormat, rows: 
 
 def with_left_out(losses: tuple[FieldLoss, ...], rows: Counter[str]) -> tuple[FieldLoss, ...]:
     """A ledger with the fields that were left out; what else would happen to those does not matter any more."""
-    kept = [each for each in losses if each.field not in rows]
+    kept = [loss for loss in losses if loss.field not in rows]
     gone = [FieldLoss(field, count, LEFT_OUT) for field, count in rows.items() if count]
     return tuple(sorted([*kept, *gone], key=lambda loss: loss.field))

@@ -70,7 +70,7 @@ def as_source(memories: Sequence[Fields]) -> Iterator[Path]:
     """A source for `ImportRequest` with `memories` in it, until the block ends."""
     with tempfile.TemporaryDirectory(prefix=TYPED) as folder:
         source = Path(folder) / "added.jsonl"
-        source.write_text("".join(json.dumps(each) + "\n" for each in memories), encoding="utf-8")
+        source.write_text("".join(json.dumps(memory) + "\n" for memory in memories), encoding="utf-8")
         yield source
 
 

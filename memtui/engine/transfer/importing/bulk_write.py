@@ -62,7 +62,7 @@ def new_rows(
                 at_id = schema.get_field_index(columns.id)
                 values = arrays[at_id].to_pylist()
                 arrays[at_id] = pa.array(
-                    [renamed.get(at, each) for at, each in enumerate(values)], arrays[at_id].type
+                    [renamed.get(at, value) for at, value in enumerate(values)], arrays[at_id].type
                 )
             if names:
                 arrays[at_metadata] = with_links(arrays[at_metadata], names)

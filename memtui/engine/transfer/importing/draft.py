@@ -180,25 +180,25 @@ class DraftBuilder:
         )
         lead = f"{source.path.name}, " if several else ""
         waiting: list[Record] = []
-        for number, each in enumerate(self._values(source, options)):
+        for number, value in enumerate(self._values(source, options)):
             if number % _LOOK == 0:
                 if cancel is not None:
                     cancel.check()
                 if on_progress:
                     on_progress(Progress(f"reading {source.path.name}", meter.done, meter.total, "bytes"))
             repeated = meter.repeated()
-            if isinstance(each, Record):
-                each.where = lead + each.where
+            if isinstance(value, Record):
+                value.where = lead + value.where
                 for key in repeated:
-                    each.lost(key, REPEATED)
-                waiting.append(each)
+                    value.lost(key, REPEATED)
+                waiting.append(value)
                 if len(waiting) >= _LOOK:
                     self._take_all(waiting, source)
                     waiting = []
-            elif isinstance(each, Rejected):
-                self._reject(each, lead)
+            elif isinstance(value, Rejected):
+                self._reject(value, lead)
             else:
-                self.draft.remarks.append(lead + each.what)
+                self.draft.remarks.append(lead + value.what)
         self._take_all(waiting, source)
 
     @staticmethod

@@ -346,8 +346,8 @@ def plan_json(plan: ImportPlan, entry: int | None) -> dict[str, Any]:
     return {
         "schema": "memtui.import.v1",
         "format": source.format.name,
-        "evidence": [phrase for each in plan.sources for phrase in each.evidence],
-        "sources": [str(each.path) for each in plan.sources],
+        "evidence": [phrase for source in plan.sources for phrase in source.evidence],
+        "sources": [str(source.path) for source in plan.sources],
         "records": plan.total,
         "plan": dict(plan.counts),
         "added": len(adds),
@@ -387,9 +387,9 @@ def _milliseconds(stamp: Any) -> int | None:
 def _new(plan: ImportPlan) -> list[dict[str, Any]]:
     """Records that are new, by the number that leaves one out; the first thousand."""
     return [
-        {"record": each.number + 1, "where": each.where, "text": one_line(each.text)[:TEXT]}
-        | ({"left_out": True} if each.left_out else {})
-        for each in plan.page("new", 0, SHOWN)
+        {"record": record.number + 1, "where": record.where, "text": one_line(record.text)[:TEXT]}
+        | ({"left_out": True} if record.left_out else {})
+        for record in plan.page("new", 0, SHOWN)
     ]
 
 

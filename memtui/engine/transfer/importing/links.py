@@ -72,4 +72,4 @@ def with_links(column: pa.Array, names: Mapping[str, str]) -> pa.Array:
     marked = pc.or_(*(pc.match_substring(column, mark) for mark in MARKS))
     if not names or not pc.any(marked).as_py():
         return column
-    return pa.array([relinked(each, names) for each in column.to_pylist()], column.type)
+    return pa.array([relinked(value, names) for value in column.to_pylist()], column.type)

@@ -134,7 +134,7 @@ def make_plan(
             spool=spool,
             folder=folder,
             scopes=() if target.dialect.can.row_form == "builtin" else scoping.table,
-            states={each.path: FileState.of(each.path) for each in sources},
+            states={source.path: FileState.of(source.path) for source in sources},
             cost=Cost(0, 0),
             near_looked_for=False,
             vectors=None,

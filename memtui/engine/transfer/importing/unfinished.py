@@ -37,7 +37,7 @@ class Unfinished:
     def request(self) -> ImportRequest:
         """What an import was asked for."""
         given = dict(self.what)
-        given["sources"] = tuple(Path(each) for each in given["sources"])
+        given["sources"] = tuple(Path(source) for source in given["sources"])
         given["rules_off"] = frozenset(given["rules_off"])
         given["left_out"] = frozenset(given.get("left_out", ()))
         given["choices"] = {int(number): choice for number, choice in given["choices"].items()}
@@ -47,7 +47,7 @@ class Unfinished:
 def as_asked(request: ImportRequest) -> dict[str, Any]:
     """An import as JSON, to be asked for again."""
     found = {name: getattr(request, name) for name in ImportRequest.__dataclass_fields__}
-    found["sources"] = [str(each.absolute()) for each in request.sources]
+    found["sources"] = [str(source.absolute()) for source in request.sources]
     found["rules_off"], found["left_out"] = sorted(request.rules_off), sorted(request.left_out)
     found["mapping"], found["scopes"] = dict(request.mapping), dict(request.scopes)
     found["choices"] = {str(number): choice for number, choice in request.choices.items()}
@@ -83,9 +83,9 @@ class UnfinishedRuns:
     @contextmanager
     def running(self, kind: Kind, what: Mapping[str, Any]) -> Iterator[None]:
         """While this lasts the run is on file; afterwards only when it was cancelled, failed or killed."""
-        for each in self.all():  # the same thing, begun again
-            if each.kind == kind and dict(each.what) == dict(what):
-                self.forget(each.name)
+        for entry in self.all():  # the same thing, begun again
+            if entry.kind == kind and dict(entry.what) == dict(what):
+                self.forget(entry.name)
         name = f"{kind}-{self._now()}-{os.getpid()}"
         run = Unfinished(name, kind, self._now(), what, "")
         self._keep(run)

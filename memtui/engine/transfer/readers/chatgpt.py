@@ -55,11 +55,11 @@ def read_export(path: Path, options: ReadOptions) -> Iterator[Read]:
     found = _Count()
     for file in files:
         with json_member(file, ReadProgress()) as reader:
-            for each in _conversations(reader, options, found):
-                if len(files) > 1 and isinstance(each, Record | Rejected):
-                    yield replace(each, where=f"{file.name}, {each.where}")
+            for conversation in _conversations(reader, options, found):
+                if len(files) > 1 and isinstance(conversation, Record | Rejected):
+                    yield replace(conversation, where=f"{file.name}, {conversation.where}")
                 else:
-                    yield each
+                    yield conversation
             reader.finish()
         options.meter.add(file.size)
     if not found.memories:

@@ -60,9 +60,9 @@ def read_export(path: Path, options: ReadOptions) -> Iterator[Read]:
     found = 0
     for file in files:
         with json_member(file, ReadProgress()) as reader:
-            for each in _accounts(reader):
+            for account in _accounts(reader):
                 found += 1
-                yield each
+                yield account
             reader.finish()
         options.meter.add(file.size)
     if talks and found:

@@ -27,17 +27,17 @@ def read_lines(path: Path, options: ReadOptions) -> Iterator[Read]:
     def values(meter: ReadProgress) -> Iterator[Value | Rejected]:
         return json_lines(path, meter)
 
-    ends, known = _graph(each for each in values(ReadProgress()) if isinstance(each, Value))
-    for each in values(options.meter):
-        yield from [each] if isinstance(each, Rejected) else _read(each, ends, known, options)
+    ends, known = _graph(value for value in values(ReadProgress()) if isinstance(value, Value))
+    for value in values(options.meter):
+        yield from [value] if isinstance(value, Rejected) else _read(value, ends, known, options)
 
 
 def read(path: Path, options: ReadOptions) -> Iterator[Read]:
     """The graph as one document, as the server's tool `read_graph` gives it, or a single entity."""
     values = list(_values(path, options))
     ends, known = _graph(values)
-    for each in values:
-        yield from _read(each, ends, known, options)
+    for value in values:
+        yield from _read(value, ends, known, options)
 
 
 def _values(path: Path, options: ReadOptions) -> Iterator[Value]:
@@ -48,7 +48,7 @@ def _values(path: Path, options: ReadOptions) -> Iterator[Value]:
             own: dict[str, Any] = {}
             for key in reader.members():
                 if key in (ENTITIES, RELATIONS) and reader.peek() == "[":
-                    yield from (Value(each.value, f"{key}, {each.where}") for each in items_of(reader))
+                    yield from (Value(item.value, f"{key}, {item.where}") for item in items_of(reader))
                 else:
                     own[key] = reader.value()
             if OBSERVATIONS in own:

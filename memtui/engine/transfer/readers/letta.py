@@ -75,7 +75,7 @@ def read_agent_file(path: Path, options: ReadOptions) -> Iterator[Read]:
             value = reader.value()
             if key == "agents":
                 agents = (
-                    [_agent(each) for each in value if isinstance(each, dict)]
+                    [_agent(item) for item in value if isinstance(item, dict)]
                     if isinstance(value, list)
                     else []
                 )
@@ -85,7 +85,7 @@ def read_agent_file(path: Path, options: ReadOptions) -> Iterator[Read]:
                 others_there.append(key)
         reader.finish()
     held = [(each, f"blocks, {number}") for number, each in enumerate(blocks, 1)]
-    if options.agent and not any(options.agent in (each.name, each.id) for each in agents):
+    if options.agent and not any(options.agent in (agent.name, agent.id) for agent in agents):
         for each, where in held:
             yield block(Value(each, where), f"agent:{options.agent}")
     else:
@@ -128,7 +128,7 @@ def _agent(row: dict[str, Any]) -> _Agent:
     return _Agent(
         word(row.get("id")) or "",
         word(row.get("name")) or "",
-        frozenset(str(each) for each in ids) if isinstance(ids, list) else frozenset(),
+        frozenset(str(memory_id) for memory_id in ids) if isinstance(ids, list) else frozenset(),
         tuple(each for each in own if isinstance(each, dict)) if isinstance(own, list) else (),
     )
 
@@ -136,11 +136,11 @@ def _agent(row: dict[str, Any]) -> _Agent:
 def _of_agents(row: Any, where: str, agents: list[_Agent], wanted: str | None) -> Iterator[Read]:
     """A block for each agent that has it; of a file with one agent, everything is that agent's."""
     named = word(row.get("id")) if isinstance(row, dict) else None
-    owners = [each for each in agents if named in each.blocks] or (agents if len(agents) == 1 else [])
+    owners = [agent for agent in agents if named in agent.blocks] or (agents if len(agents) == 1 else [])
     if wanted:
-        kept = [each for each in owners if wanted in (each.name, each.id)]
+        kept = [owner for owner in owners if wanted in (owner.name, owner.id)]
         if not kept:
-            whose = ", ".join(each.name or each.id for each in owners) or "no agent of the file"
+            whose = ", ".join(owner.name or owner.id for owner in owners) or "no agent of the file"
             yield Rejected(where, f"it belongs to {whose}")
         owners = kept
     elif not owners:
@@ -150,8 +150,8 @@ def _of_agents(row: Any, where: str, agents: list[_Agent], wanted: str | None) -
                 "scope", "no agent of the file has this block: it goes where memories without a scope go"
             )
         yield found
-    for each in owners:
-        found = block(Value(row, where), f"agent:{each.name}" if each.name else None)
+    for owner in owners:
+        found = block(Value(row, where), f"agent:{owner.name}" if owner.name else None)
         if isinstance(found, Record) and len(owners) > 1:
             found.rest["shared_by"] = [other.name or other.id for other in owners]
         yield found

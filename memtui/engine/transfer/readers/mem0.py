@@ -70,9 +70,9 @@ def _document(reader: JsonReader, options: ReadOptions) -> Iterator[Read]:
     rows = 0
     for key in reader.members():
         if key == "results" and reader.peek() == "[":
-            for each in _items(reader, options):
+            for item in _items(reader, options):
                 rows += 1
-                yield each
+                yield item
         elif key == "result" and reader.peek() == "{":
             yield from _document(reader, options)
         elif key in ("relations", "entities"):

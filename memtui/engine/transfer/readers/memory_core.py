@@ -162,7 +162,9 @@ def tables(db: sqlite3.Connection) -> frozenset[str]:
 def generation_of(db: sqlite3.Connection) -> Generation | None:
     """Which layout it is, by its tables; None for another program's database."""
     names = tables(db)
-    return next((each for each in GENERATIONS if {each.chunks, each.files} <= names), None)
+    return next(
+        (generation for generation in GENERATIONS if {generation.chunks, generation.files} <= names), None
+    )
 
 
 def agent_of(path: Path) -> str | None:

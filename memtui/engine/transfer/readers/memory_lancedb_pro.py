@@ -42,9 +42,9 @@ def read_export(path: Path, options: ReadOptions) -> Iterator[Read]:
                 if key != "memories" or reader.peek() != "[":
                     reader.value()
                     continue
-                for each in _rows(reader, options):
+                for row in _rows(reader, options):
                     rows += 1
-                    yield each
+                    yield row
             if rows == _LIMIT:
                 yield SourceRemark(
                     f"The file has exactly {_LIMIT:,} memories, where the plugin's export stops without a word: "

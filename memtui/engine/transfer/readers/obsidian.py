@@ -105,14 +105,14 @@ def _entries(note: NoteFile, options: ReadOptions) -> Iterator[Read]:
     title = next(filter(None, (word(note.head.get(key)) for key in _TITLES)), note.file.path.stem)
     note_tags = words(note.head.get("tags"))
     for entry in entries(note.text):
-        for each in entry_records(note, entry, options):
-            if isinstance(each, Record):
-                each.title = title
-                each.tags = tuple(dict.fromkeys((*_TAG.findall(each.text), *note_tags)))
-                each.links = tuple(("links_to", target.strip()) for target in _LINK.findall(each.text))
-                if each.timestamp_ms is None:
-                    put_note_time(each, note, None, options)
-            yield each
+        for record in entry_records(note, entry, options):
+            if isinstance(record, Record):
+                record.title = title
+                record.tags = tuple(dict.fromkeys((*_TAG.findall(record.text), *note_tags)))
+                record.links = tuple(("links_to", target.strip()) for target in _LINK.findall(record.text))
+                if record.timestamp_ms is None:
+                    put_note_time(record, note, None, options)
+            yield record
 
 
 def detects(head: Head) -> Sighting | None:

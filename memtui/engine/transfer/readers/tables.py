@@ -359,7 +359,7 @@ def _of_document(reader: JsonReader, under: Sequence[str], options: ReadOptions)
 
 def _mapped(values: Iterator[Value | Rejected] | Iterator[Value], options: ReadOptions) -> Iterator[Read]:
     first = list(islice(values, SAMPLE))
-    objects = [each.value for each in first if isinstance(each, Value) and isinstance(each.value, dict)]
+    objects = [value.value for value in first if isinstance(value, Value) and isinstance(value.value, dict)]
     header = list(dict.fromkeys(key for row in objects for key in row))
     mapping: Mapping[str, str] = options.mapping or guess(header, objects, options.now_ms)
     if objects:
@@ -386,8 +386,8 @@ _REGULAR = 0.8
 
 def detects_csv(head: Head) -> Sighting | None:
     """Rows that have as many cells as their header, too; a file that calls itself a table and is none is refused."""
-    text, suffixes = head.text, [each.lower() for each in head.path.suffixes[-2:]]
-    named = any(each in _TABLES for each in suffixes)
+    text, suffixes = head.text, [suffix.lower() for suffix in head.path.suffixes[-2:]]
+    named = any(suffix in _TABLES for suffix in suffixes)
     if not named and (suffixes[-1:] in ([".md"], [".markdown"]) or text.bullets * 2 >= text.lines):
         return None
     layout = layout_of(text.text, whole=text.whole)
@@ -437,7 +437,7 @@ def _is_talk(head: Head) -> bool:
         any(
             isinstance(value, list)
             and value
-            and all(isinstance(each, dict) and _is_message(each) for each in value)
+            and all(isinstance(item, dict) and _is_message(item) for item in value)
             for value in row.values()
         )
         for row in rows

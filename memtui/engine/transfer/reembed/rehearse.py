@@ -108,14 +108,14 @@ def rehearse(
         reembed(before, new, folder / "new", work=work, keep=True, on_progress=on_progress, cancel=cancel)
         after = open_like(folder / "new", store)
         plain = [replace(case, query_vector=None) for case in cases]
-        kept = {each.query for each in plain}
-        rest = [_plain(each, recipe) for each in once_each(last, recipe) if each.query not in kept]
+        kept = {case.query for case in plain}
+        rest = [_plain(text, recipe) for text in once_each(last, recipe) if text.query not in kept]
         sides = [
             _answers(
-                each,
+                store,
                 replace(
                     context,
-                    store=each,
+                    store=store,
                     embed=model.embed_query,
                     bundled=model.name == BUNDLED,
                     multilingual=model.name == MULTILINGUAL,
@@ -128,7 +128,7 @@ def rehearse(
                 on_progress,
                 cancel,
             )
-            for each, model, name in ((before, old, "old"), (after, new, "new"))
+            for store, model, name in ((before, old, "old"), (after, new, "new"))
         ]
         answered = [
             (asking, None if first is None or second is None else (first, second))
@@ -204,11 +204,11 @@ def _answers(
         on_progress=on_progress,
         cancel=cancel,
     )
-    for each in last:
+    for question in last:
         if cancel is not None:
             cancel.check()
         with suppress(MemtuiError):
-            ask(replace(each.request, now_ms=context.now_ms))
+            ask(replace(question.request, now_ms=context.now_ms))
     return _Side(report, tuple(traces))
 
 

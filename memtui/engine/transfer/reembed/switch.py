@@ -167,8 +167,8 @@ def back(note: Path, *, now_ms: int, confirmed: bool) -> Switched:
     journal = Path(last.journal)
     if (aside := journal / f"before-{last.time_ms}").is_dir():
         _set_aside(journal, f"reembedded-{now_ms}")
-        for each in aside.iterdir():
-            os.replace(each, journal / each.name)
+        for path in aside.iterdir():
+            os.replace(path, journal / path.name)
         _tidy(aside)
     _tidy(Path(last.kept))
     note.unlink()

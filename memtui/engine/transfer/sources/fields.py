@@ -252,7 +252,7 @@ def plain_value(value: Any) -> Any:
         except UnicodeDecodeError:
             return b64encode_as_string(value)
     if isinstance(value, list):
-        return [plain_value(each) for each in value]
+        return [plain_value(item) for item in value]
     if isinstance(value, dict):
         return {key: plain_value(each) for key, each in value.items()}
     return value

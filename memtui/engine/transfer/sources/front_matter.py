@@ -116,7 +116,7 @@ def _items(lines: list[str]) -> list[Any]:
             texts.append((item[1] or "").strip())
         else:
             texts[-1] = f"{texts[-1]} {line.strip()}".strip()
-    return [_scalar(each) for each in texts]
+    return [_scalar(text) for text in texts]
 
 
 def _block(lines: list[str], *, folded: bool) -> str:

@@ -53,7 +53,7 @@ def given_paths(text: str, cwd: Path) -> tuple[Path, ...]:
     except ValueError:
         parts = [_ESCAPED.sub(r"\1", text)]
     found = tuple(_path(part, cwd) for part in parts)
-    return found if found and all(each.exists() for each in found) else (whole,)
+    return found if found and all(path.exists() for path in found) else (whole,)
 
 
 def _path(text: str, cwd: Path) -> Path:
@@ -68,7 +68,7 @@ def _path(text: str, cwd: Path) -> Path:
 def looks_like_paths(text: str, cwd: Path) -> bool:
     """Whether a pasted text names things that are there, rather than being memories itself."""
     lines = text.strip().split("\n")
-    return len(lines) < 50 and all(each.exists() for line in lines for each in given_paths(line, cwd))
+    return len(lines) < 50 and all(path.exists() for line in lines for path in given_paths(line, cwd))
 
 
 def completions(text: str, cwd: Path) -> tuple[GivenPath, ...]:
@@ -77,11 +77,11 @@ def completions(text: str, cwd: Path) -> tuple[GivenPath, ...]:
     folder = _path(f"{head}/" if head or text.startswith("/") else ".", cwd)
     try:
         with os.scandir(folder) as entries:
-            found = [each for each in entries if _begins(each.name, tail)]
+            found = [entry for entry in entries if _begins(entry.name, tail)]
     except OSError:
         return ()
     lead = f"{head}/" if "/" in text else ""
-    places = (_place(each, lead) for each in found)
+    places = (_place(entry, lead) for entry in found)
     return tuple(sorted(places, key=lambda each: (not each.folder, not each.kind, each.name.lower())))[:MOST]
 
 
@@ -102,7 +102,7 @@ def is_large(folder: Path, cancel: CancelToken, *, most: int = MOST_LOOKED_AT) -
 
 def common_start(places: Iterable[GivenPath]) -> str:
     """Return the beginning that all of the names share."""
-    return os.path.commonprefix([each.path for each in places])  # noqa: RUF071 - characters, not folders
+    return os.path.commonprefix([place.path for place in places])  # noqa: RUF071 - characters, not folders
 
 
 def _begins(name: str, start: str) -> bool:

@@ -54,7 +54,7 @@ class JsonLines:
         for name, column in zip(window.plain.schema.names, window.plain.columns, strict=True):
             if name not in self._left_out:
                 cells[name] = _json(column)
-        columns = [each for each in cells.values() if isinstance(each, list)]
+        columns = [cell for cell in cells.values() if isinstance(cell, list)]
         parts = [f"{_dump(name)}:{each if isinstance(each, str) else _HOLE}" for name, each in cells.items()]
         form = "{" + ",".join(parts).replace("%", "%%").replace(_HOLE, "%s") + "%s}\n"
         self._file.write("".join([form % row for row in zip(*columns, self._ends(window), strict=True)]))
@@ -82,11 +82,11 @@ def _json(column: pa.ChunkedArray) -> list[str]:
     kind, values = column.type, column.to_pylist()
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         if column.null_count:
-            return ["null" if each is None else encode_basestring(each) for each in values]
+            return ["null" if value is None else encode_basestring(value) for value in values]
         return list(map(encode_basestring, values))
     if pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_boolean(kind):
         return _dump(values)[1:-1].split(",")
-    return [_dump(each) for each in values]
+    return [_dump(value) for value in values]
 
 
 def numbers(vector: bytes) -> list[float]:

@@ -43,8 +43,8 @@ def find(folder: Path, agent: str) -> list[SessionFile]:
         name = match["stem"]
         modified = int(path.stat().st_mtime * 1000)
         found.append(SessionFile(name, agent, path, "jsonl", why, modified, keys.get(name, "")))
-    live = {each.id for each in found if not each.archived}
-    return found + [each for each in _imported(folder / _IMPORTED, agent, keys) if each.id not in live]
+    live = {file.id for file in found if not file.archived}
+    return found + [file for file in _imported(folder / _IMPORTED, agent, keys) if file.id not in live]
 
 
 def archive_id(name: str) -> str:
@@ -116,7 +116,7 @@ def _files(folder: Path) -> list[Path]:
     """The regular files in a folder, by name; a pipe or a device is never opened."""
     try:
         with os.scandir(folder) as there:
-            return sorted(Path(each.path) for each in there if each.is_file())
+            return sorted(Path(entry.path) for entry in there if entry.is_file())
     except OSError:
         return []
 

@@ -130,8 +130,8 @@ class _Run:
         if not isinstance(listed, list):
             return self._lost(places, "the model's answer has no list of memories")
         found: list[_Proposed] = []
-        for each in listed:
-            checked = self._checked(each, places)
+        for item in listed:
+            checked = self._checked(item, places)
             if isinstance(checked, CaptureCandidate):
                 self.candidates.append(checked)
             elif checked is not None:
@@ -243,14 +243,14 @@ class _Run:
             "items": [
                 {
                     "index": number,
-                    "category": each.category,
-                    "text": each.text,
+                    "category": item.category,
+                    "text": item.text,
                     "neighbours": [
                         {"number": at, "text": without_secrets(hit.row.text)[0]}
-                        for at, hit in enumerate(each.hits[:SHOWN], 1)
+                        for at, hit in enumerate(item.hits[:SHOWN], 1)
                     ],
                 }
-                for number, each in enumerate(items, 1)
+                for number, item in enumerate(items, 1)
             ]
         }
         try:
@@ -258,7 +258,7 @@ class _Run:
         except NoReplyError as error:
             wait = counted(len(items), "memory waits", "memories wait")
             self.warnings.append(f"{str(error).rstrip('.')}. {wait} for a decision.")
-            return {id(each): str(error) for each in items}
+            return {id(item): str(error) for item in items}
         value = read_object(reply.text or reply.reasoning)
         results = value.get("results") if value is not None else None
         found: dict[int, Mapping[str, Any] | str] = {}
@@ -266,7 +266,7 @@ class _Run:
             index = result.get("index") if isinstance(result, Mapping) else None
             if isinstance(index, int) and 1 <= index <= len(items):
                 found.setdefault(id(items[index - 1]), result)
-        lost = [each for each in items if id(each) not in found]
+        lost = [item for item in items if id(item) not in found]
         if lost:
             asked = counted(len(items), "memory", "memories")
             wait = "it waits" if len(lost) == 1 else "they wait"
@@ -389,4 +389,6 @@ def _unsaid(text: str, sources: Sequence[str]) -> str:
 def _forgotten(text: str, source: str) -> str:
     """A number or address of `source` that a merged text lost."""
     lower = text.lower()
-    return next((each for each in identifiers(source) if each.lower().strip(".,;") not in lower), "")
+    return next(
+        (identifier for identifier in identifiers(source) if identifier.lower().strip(".,;") not in lower), ""
+    )

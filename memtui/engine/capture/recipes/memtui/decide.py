@@ -71,7 +71,7 @@ class Decider:
     ) -> list[CaptureCandidate]:
         """A candidate for each statement, in order."""
         near = find_near(self.draft, statements, vectors, self.scope)
-        postings = SharedWordIndex([each.text for each in statements])
+        postings = SharedWordIndex([statement.text for statement in statements])
         candidates: list[CaptureCandidate] = []
         for number, statement in enumerate(statements):
             if number % 256 == 0:
@@ -230,11 +230,11 @@ def find_near(
     draft: Draft, statements: Sequence[Statement], vectors: NDArray[np.float32] | None, scope: str
 ) -> NearMemories:
     """Rows of the target scope with the same text, and the nearest by meaning, of each statement."""
-    keys = {key_of(each.text) for each in statements}
+    keys = {key_of(statement.text) for statement in statements}
     if not statements or not draft.store.count():
         return NearMemories({}, [[] for _ in statements])
     exact = _exact(draft, statements, keys, scope)
-    new = [key_of(each.text) not in exact for each in statements]
+    new = [key_of(statement.text) not in exact for statement in statements]
     hits: list[list[VectorHit]] = [[] for _ in statements]
     if vectors is None:
         return NearMemories(exact, hits)
@@ -256,7 +256,7 @@ def _exact(draft: Draft, statements: Sequence[Statement], keys: set[str], scope:
     found: dict[str, StoredRow] = {}
     conditions: list[str | None] = [where or None]
     if len(statements) <= _IN_QUERY:
-        listed = sql.is_in(columns.text, [each.text for each in statements])
+        listed = sql.is_in(columns.text, [statement.text for statement in statements])
         conditions = [f"{where} AND ({listed})" if where else listed]
     for condition in conditions:
         for batch in draft.store.scan([columns.id, columns.text], where=condition):
@@ -287,7 +287,7 @@ def _compared(draft: Draft, vectors: NDArray[np.float32], scope: str) -> list[li
         if valid.any():
             flat[valid] = column.flatten().to_numpy(zero_copy_only=False).reshape(-1, width)
         start = len(rows)
-        rows += [str(each) for each in batch.column(columns.id).to_pylist()]
+        rows += [str(value) for value in batch.column(columns.id).to_pylist()]
         others = _unit(flat)
         for low in range(0, len(unit), _BLOCK):
             cosines = unit[low : low + _BLOCK] @ others.T

@@ -52,7 +52,7 @@ def run(request: CaptureRequest, context: CaptureContext) -> CaptureTrace:
     if context.chat is not None:
         return by_model(trace, read, decider, context)
     statements = _wanted(read, settings)
-    vectors, warnings = embedded(context, [each.text for each in statements])
+    vectors, warnings = embedded(context, [statement.text for statement in statements])
     candidates = decider.all(statements, vectors)
     texts = _fates(read, candidates, statements, settings)
     return replace(
@@ -87,8 +87,8 @@ def embedded(
 
 def _wanted(read: ReadTexts, settings: Mapping[str, Any]) -> list[Statement]:
     kinds = set(settings["kinds"])
-    kept = [each for each in read.statements if each.kind in kinds]
-    return [replace(each, sure=True) for each in kept] if settings["keepUnsure"] else kept
+    kept = [statement for statement in read.statements if statement.kind in kinds]
+    return [replace(statement, sure=True) for statement in kept] if settings["keepUnsure"] else kept
 
 
 def _too_few(trace: CaptureTrace, said: int, least: int) -> CaptureTrace:
@@ -113,8 +113,8 @@ def _fates(
         for place in candidate.texts:
             made.setdefault(place, []).append(candidate)
     kinds: dict[int, str] = {}
-    for each in read.statements:
-        kinds.setdefault(each.place, each.kind)
+    for statement in read.statements:
+        kinds.setdefault(statement.place, statement.kind)
     texts = []
     for place, text in enumerate(read.texts):
         if place in made:

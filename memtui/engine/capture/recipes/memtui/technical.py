@@ -228,8 +228,8 @@ def _worth_a_search(said: str) -> tuple[bool, bool, bool]:
 def _hints() -> tuple[Hints, tuple[frozenset[str], ...]]:
     """What one of the patterns needs to match, and that for each of them."""
     needed = tuple(
-        frozenset(hinted(each.pattern, each.flags & ~re.UNICODE).hints)
-        for each in (_FAILURE, _UNTIL, _COMMAND)
+        frozenset(hinted(pattern.pattern, pattern.flags & ~re.UNICODE).hints)
+        for pattern in (_FAILURE, _UNTIL, _COMMAND)
     )
     return Hints(sorted(frozenset().union(*needed) - _SIGNS)), needed
 

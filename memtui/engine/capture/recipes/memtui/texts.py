@@ -137,16 +137,16 @@ def read_texts(messages: Sequence[Message], *, assistant: bool) -> ReadTexts:
             about_secret = number
         statements += [
             Statement(
-                each.text,
-                str(each.kind),
-                category_of(each.text, str(each.kind)),
+                statement.text,
+                str(statement.kind),
+                category_of(statement.text, str(statement.kind)),
                 place,
-                each.sure,
-                each.rule,
-                each.negated,
+                statement.sure,
+                statement.rule,
+                statement.negated,
                 message.at_ms,
             )
-            for each in found
+            for statement in found
         ]
         if text.gate not in _NEVER_SENT and text.text.strip():
             sendable.append(place)
@@ -171,7 +171,7 @@ def masked(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: masked(each) for key, each in value.items()}
     if isinstance(value, Sequence):
-        return [masked(each) for each in value]
+        return [masked(item) for item in value]
     return value
 
 
@@ -203,7 +203,7 @@ def without_secrets(text: str) -> tuple[str, int]:
 def _is_card(text: str) -> bool:
     """Whether digits are the number of a payment card, by their check digit."""
     digits = [int(char) for char in text if char.isdigit()]
-    doubled = [sum(divmod(2 * each, 10)) for each in digits[-2::-2]]
+    doubled = [sum(divmod(2 * digit, 10)) for digit in digits[-2::-2]]
     return len(set(digits)) > 1 and (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0
 
 
@@ -250,9 +250,9 @@ def content_text(content: Any) -> str:
         return content
     parts = content if isinstance(content, list) else ()
     texts = [
-        each if isinstance(each, str) else each.get("text") for each in parts if isinstance(each, str | dict)
+        part if isinstance(part, str) else part.get("text") for part in parts if isinstance(part, str | dict)
     ]
-    return "\n".join(each for each in texts if isinstance(each, str))
+    return "\n".join(text for text in texts if isinstance(text, str))
 
 
 def _by_role(role: str, assistant: bool) -> str:
@@ -315,11 +315,11 @@ def reason_of(gate: str) -> str:
 
 def fate_of(text: CaptureText, candidates: Sequence[CaptureCandidate]) -> CaptureText:
     """A text with what became of the candidates that were made of it."""
-    if any(each.writes for each in candidates):
+    if any(candidate.writes for candidate in candidates):
         return CaptureText(
             text.text, text.role, "kept", text.gate, text.value, text.limit, text.reason, text.message
         )
-    skipped = [each for each in candidates if each.decision == "skip"]
+    skipped = [candidate for candidate in candidates if candidate.decision == "skip"]
     if skipped:
         best = max((n.score for n in skipped[0].neighbours), default=None)
         return replace(text, fate="known", gate="duplicate", value=best, reason=skipped[0].reason)

@@ -59,7 +59,7 @@ class _Extraction:
                 "kind": "candidates",
                 "status": status,
                 "grounding_or_policy_dropped": dropped,
-                "accepted": [each.as_json() for each in proposals],
+                "accepted": [proposal.as_json() for proposal in proposals],
             }
         )
         if status != "ok":
@@ -71,20 +71,22 @@ class _Extraction:
                 self._learn_noise()
             return
         chosen = proposals[:MOST_CANDIDATES]
-        for each in proposals[MOST_CANDIDATES:]:
+        for proposal in proposals[MOST_CANDIDATES:]:
             self._lose(
-                each.abstract, "too many", f"only the first {MOST_CANDIDATES} of a reply are looked at"
+                proposal.abstract, "too many", f"only the first {MOST_CANDIDATES} of a reply are looked at"
             )
         chosen = self._distinct(chosen)
         chosen = self._within_boundary(chosen)
         if not chosen:
             stats.settled = bool(stats.skipped)
             return
-        found = self._vectors([trim(f"{each.abstract} {each.content}") for each in chosen])
-        for each, vector in zip(chosen, found, strict=True):
+        found = self._vectors([trim(f"{proposal.abstract} {proposal.content}") for proposal in chosen])
+        for proposal, vector in zip(chosen, found, strict=True):
             if vector is None:
-                self._lose(each.abstract, "embedding failed", "it has no vector, so nothing becomes of it")
-        chosen = [each for each, vector in zip(chosen, found, strict=True) if vector is not None]
+                self._lose(
+                    proposal.abstract, "embedding failed", "it has no vector, so nothing becomes of it"
+                )
+        chosen = [proposal for proposal, vector in zip(chosen, found, strict=True) if vector is not None]
         vectors = [vector for vector in found if vector is not None]
         admitted = admit(world, self.call, chosen, vectors, lane="extraction")
         Decisions(world, self.call, stats).carry_out(chosen, vectors, admitted)
@@ -153,7 +155,7 @@ class _Extraction:
 
     def _distinct(self, chosen: list[Proposal]) -> list[Proposal]:
         try:
-            vectors = self.world.embed_all([each.abstract for each in chosen])
+            vectors = self.world.embed_all([proposal.abstract for proposal in chosen])
         except EmbeddingError:
             return chosen
         surviving, duplicate = batch_dedup(list(vectors))
@@ -164,18 +166,18 @@ class _Extraction:
 
     def _within_boundary(self, chosen: list[Proposal]) -> list[Proposal]:
         kept = [
-            each
-            for each in chosen
+            proposal
+            for proposal in chosen
             if not user_md_exclusive(
                 self.world.settings.exclusive,
-                category=each.category,
-                abstract=each.abstract,
-                content=each.content,
+                category=proposal.category,
+                abstract=proposal.abstract,
+                content=proposal.content,
             )
         ]
-        for each in chosen:
-            if each not in kept:
-                self._lose(each.abstract, "boundary", "it belongs to USER.md alone")
+        for proposal in chosen:
+            if proposal not in kept:
+                self._lose(proposal.abstract, "boundary", "it belongs to USER.md alone")
         self.stats.boundary_skipped += len(chosen) - len(kept)
         self.stats.skipped += len(chosen) - len(kept)
         return kept

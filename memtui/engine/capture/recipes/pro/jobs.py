@@ -355,7 +355,7 @@ def _unique_queries(values: Mapping[str, Any]) -> int:
         return len(direct)
     ids = values.get("recall_query_ids")
     ids = values.get("query_ids") if ids is None else ids
-    return len({each for each in ids if isinstance(each, str)}) if isinstance(ids, list) else 0
+    return len({memory_id for memory_id in ids if isinstance(memory_id, str)}) if isinstance(ids, list) else 0
 
 
 def _rem(world: World, scope: str, block: Mapping[str, Any]) -> dict[str, Any]:
@@ -370,9 +370,9 @@ def _rem(world: World, scope: str, block: Mapping[str, Any]) -> dict[str, Any]:
     if any(_dreamt(world, row, date) for row in world.draft.rows([scope])):
         return found
     lines = "\n".join(
-        f'- {each["type"]} "{each["key"]}" appears in {each["count"]}/{len(rows)} memories'
-        f" (strength {to_fixed(each['strength'], 2)})."
-        for each in patterns
+        f'- {pattern["type"]} "{pattern["key"]}" appears in {pattern["count"]}/{len(rows)} memories'
+        f" (strength {to_fixed(pattern['strength'], 2)})."
+        for pattern in patterns
     )
     text = f'Dreaming REM reflection for scope "{scope}" on {date}.\n\nObserved recurring memory patterns:\n{lines}'
     blank = StoredRow("", text, "reflection", scope, REM_IMPORTANCE, world.now_ms, "{}")

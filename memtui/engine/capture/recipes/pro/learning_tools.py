@@ -206,7 +206,7 @@ def bootstrap(world: World, event: Mapping[str, Any]) -> list[Any]:
     workspace = str(context.get("workspaceDir") or "")
     if settings.ensure_files and workspace:
         ensure_files(world, workspace)
-    if any(isinstance(each, Mapping) and each.get("path") == REMINDER for each in files):
+    if any(isinstance(file, Mapping) and file.get("path") == REMINDER for file in files):
         return list(files)
     own = trim(world.files.read(f"{workspace}/{REMINDER}") or "")
     return [*files, {"path": REMINDER, "content": own or REMINDER_TEXT, "virtual": True}]

@@ -227,7 +227,7 @@ def _new_texts(
     event: Mapping[str, Any],
 ) -> _Run:
     eligible = _eligible(world, messages)
-    texts = [each.text for each in eligible]
+    texts = [turn.text for turn in eligible]
     seen = queues.seen.get(key, 0)
     conversation = session_conversation_key(key)
     waiting = queues.ingress.get(conversation, []) if conversation else []
@@ -248,9 +248,9 @@ def _new_texts(
         else:
             new_texts = texts
         newly = len(new_texts)
-    turns = conversation_turns([each.turn for each in eligible], texts, new_texts)
+    turns = conversation_turns([turn.turn for turn in eligible], texts, new_texts)
     tail = eligible[len(eligible) - len(new_texts) :] if new_texts else []
-    same = [each.turn for each in tail] == turns
+    same = [turn.turn for turn in tail] == turns
     new = list(tail) if same else [QueuedTurn(turn.role, turn.text) for turn in turns]
     queues.seen[key] = seen + newly
     event_key = event.get("sessionKey")
@@ -275,25 +275,25 @@ def _same_snapshot(recent: Sequence[QueuedTurn], texts: Sequence[str]) -> bool:
     count = min(len(recent), len(texts), RECENT)
     if not count:
         return False
-    return [each.text for each in recent[-count:]] == list(texts[-count:])
+    return [turn.text for turn in recent[-count:]] == list(texts[-count:])
 
 
 def _remember(queues: Queues, run: _Run, recent: list[QueuedTurn]) -> None:
-    users = [each for each in run.new if each.role == "user"]
+    users = [turn for turn in run.new if turn.role == "user"]
     if not users or not is_explicit_remember(users[-1].text):
         return
     if len(users) > 1:
-        known = {each.text for each in queues.deferred.get(run.key, [])}
-        run.new = [each for each in run.new if each.text not in known]
+        known = {turn.text for turn in queues.deferred.get(run.key, [])}
+        run.new = [turn for turn in run.new if turn.text not in known]
         run.own = list(run.new)
-        users = [each for each in run.new if each.role == "user"]
+        users = [turn for turn in run.new if turn.role == "user"]
     if len(users) != 1:
         return
     if run.key == UNKNOWN or not recent:
         return
     at = _newest_substantive(recent)
     referent = recent[-1:] if at is None else recent[at:]
-    whole = next((at for at, each in enumerate(referent) if not _substantive(each)), len(referent))
+    whole = next((at for at, turn in enumerate(referent) if not _substantive(turn)), len(referent))
     run.protected = max(1, whole)
     run.new = [*referent, *run.new]
 
@@ -325,7 +325,7 @@ def _substantive(said: QueuedTurn) -> bool:
 def _window(recent: Sequence[QueuedTurn], own: Sequence[QueuedTurn]) -> list[QueuedTurn]:
     whole = [*recent, *own]
     kept = whole[-RECENT:]
-    if any(_substantive(each) for each in kept):
+    if any(_substantive(turn) for turn in kept):
         return kept
     older = whole[: len(whole) - len(kept)]
     at = _newest_substantive(older)
@@ -349,8 +349,8 @@ def _flush(world: World, queues: Queues, agent: str, key: str, terminal: bool) -
     deferred = queues.deferred.pop(key, [])
     queues.seen.pop(key, None)
     turns: dict[str, QueuedTurn] = {}
-    for each in (*(QueuedTurn("user", text) for text in waiting), *deferred):
-        turns.setdefault(each.text, each)
+    for turn in (*(QueuedTurn("user", text) for text in waiting), *deferred):
+        turns.setdefault(turn.text, turn)
     if not turns:
         return
     recent_key = f"{agent}|{key}"
@@ -365,7 +365,7 @@ def _flush(world: World, queues: Queues, agent: str, key: str, terminal: bool) -
 
 def _run(world: World, queues: Queues, run: _Run) -> None:
     settings = world.settings
-    unfiltered = [each.text for each in run.new]
+    unfiltered = [turn.text for turn in run.new]
     said = list(run.new)
     if settings.skip_low_value and said and (value := conversation_value(unfiltered)) < LOW_VALUE:
         _tell(
@@ -380,15 +380,15 @@ def _run(world: World, queues: Queues, run: _Run) -> None:
             _tell(world, [said[at]], "dropped", "compression", chars, settings.max_chars, why)
         run.protected = sum(1 for at in kept if at < run.protected)
         said = [said[at] for at in kept]
-    fitting = [each.text for each in said]
+    fitting = [turn.text for turn in said]
     if settings.smart_extraction:
         said, run.protected = _without_noise(world, said, run.protected)
     if not said:
         return
     if not settings.smart_extraction:
-        _regex(world, run, [each.text for each in said])
+        _regex(world, run, [turn.text for turn in said])
         return
-    texts = [each.text for each in said]
+    texts = [turn.text for turn in said]
     commanded = any(map(is_explicit_remember, texts)) and not all(map(is_explicit_remember, texts))
     enough = run.cumulative >= settings.min_messages or run.terminal
     if not enough and not commanded:
@@ -404,7 +404,7 @@ def _run(world: World, queues: Queues, run: _Run) -> None:
             scope=world.write_scope(run.agent),
             scopes=world.policy.store_filter(run.agent),
             conversation="\n".join(texts),
-            turns=[each.turn for each in said],
+            turns=[turn.turn for turn in said],
             protected=run.protected,
         ),
     )
@@ -422,14 +422,14 @@ def _tell(
     limit: float | None = None,
     reason: str = "",
 ) -> None:
-    world.fates += [CaptureText(each.text, each.role, fate, gate, value, limit, reason) for each in said]
+    world.fates += [CaptureText(turn.text, turn.role, fate, gate, value, limit, reason) for turn in said]
 
 
 def _without_noise(world: World, said: list[QueuedTurn], protected: int) -> tuple[list[QueuedTurn], int]:
-    flags = [is_frustration(each.text) for each in said]
-    complaints = [each for each, flag in zip(said, flags, strict=True) if flag]
+    flags = [is_frustration(turn.text) for turn in said]
+    complaints = [turn for turn, flag in zip(said, flags, strict=True) if flag]
     _tell(world, complaints, "dropped", "noise", reason="it complains about the memory itself")
-    at_all = [at for at, each in enumerate(said) if not flags[at] and bank_reads(each.text)]
+    at_all = [at for at, turn in enumerate(said) if not flags[at] and bank_reads(turn.text)]
     if at_all and world.noise.working:
         try:
             vectors = world.embed_all([said[at].text for at in at_all])
@@ -508,7 +508,7 @@ def _settle(
 
 def _retire(queues: Queues, key: str, handed: Sequence[str]) -> None:
     """Take what was handed to the model out of what waits: a fruitless run puts its own turns back after that."""
-    left = [each for each in queues.deferred.get(key, []) if each.text not in handed]
+    left = [turn for turn in queues.deferred.get(key, []) if turn.text not in handed]
     if left:
         queues.deferred[key] = left
     else:

@@ -109,9 +109,9 @@ def tool_called(world: World, state: Reflected, event: Mapping[str, Any], contex
         if (tool == "exec" and _EXIT_ZERO.search(output)) or not is_error_signal(output):
             return
         text = output
-    known = [each for each in state.errors.get(key, []) if world.now_ms - each.at_ms <= ERRORS_MS]
+    known = [signal for signal in state.errors.get(key, []) if world.now_ms - signal.at_ms <= ERRORS_MS]
     digest = hashlib.sha256(error_signature(text).encode("utf-8", "surrogatepass")).hexdigest()[:16]
-    if world.settings.reflection.dedupe_errors and any(each.hash == digest for each in known):
+    if world.settings.reflection.dedupe_errors and any(signal.hash == digest for signal in known):
         return
     summary = utf16_slice(trim(_SPACE.sub(" ", redact_secrets(text))), SUMMARY_LENGTH)
     state.errors[key] = [*known, ErrorSignal(tool, summary, digest, world.now_ms)][-MOST_ERRORS:]
@@ -149,7 +149,7 @@ def _block(tag: str, lines: Sequence[str]) -> str:
 
 
 def _unseen_errors(world: World, state: Reflected, key: str) -> list[ErrorSignal]:
-    known = [each for each in state.errors.get(key, []) if world.now_ms - each.at_ms <= ERRORS_MS]
+    known = [signal for signal in state.errors.get(key, []) if world.now_ms - signal.at_ms <= ERRORS_MS]
     seen = state.shown.get(key, 0)
     fresh = known[seen:][-world.settings.reflection.error_entries :]
     state.shown[key] = len(known)
@@ -279,10 +279,10 @@ def reflect_on(
 
 def _reflect(world: World, state: Reflected, run: _Run) -> tuple[str, str, bool]:
     settings = world.settings.reflection
-    known = [each for each in state.errors.get(run.key, []) if world.now_ms - each.at_ms <= ERRORS_MS]
+    known = [signal for signal in state.errors.get(run.key, []) if world.now_ms - signal.at_ms <= ERRORS_MS]
     errors = known[-settings.error_entries :]
     report, fallback = _report(world, run, errors)
-    hashes = tuple(each.hash for each in errors)
+    hashes = tuple(error.hash for error in errors)
     path = _write_report(world, run, report, hashes)
     scope = world.write_scope(run.agent)
     if world.settings.learning is not None and world.settings.learning.enabled and not fallback:

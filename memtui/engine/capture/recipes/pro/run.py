@@ -77,7 +77,7 @@ def run(request: CaptureRequest, context: CaptureContext) -> CaptureTrace:
         files = tuple(
             FileWrite(path.relative_to(folder).as_posix(), text) for path, text in world.files.changed.items()
         )
-    warnings += [f"What needs a vector is lost, as with the plugin. {each}" for each in world.failures]
+    warnings += [f"What needs a vector is lost, as with the plugin. {failure}" for failure in world.failures]
     warnings += _told(records, tuple(chat.calls) if chat is not None else (), writes)
     made = _candidates(records, writes, world.losses)
     texts, candidates = _texts(request, world, ended, records, made)
@@ -100,7 +100,7 @@ def _told(
     """What a person should know of a run: calls that failed, replies without a list, rows that should not be."""
     found = [f"{call.purpose}: {call.error}" for call in calls if call.error]
     failed = ("llm_failure", "malformed")
-    if any(each["kind"] == "candidates" and each["status"] in failed for each in records):
+    if any(record["kind"] == "candidates" and record["status"] in failed for record in records):
         found.append(
             "The model's answer has no list of memories: the texts wait, nothing is written of them."
         )
@@ -165,9 +165,11 @@ def _texts(
             else:
                 texts.append(_fate(base, told.get(cleaned, ()), cleaned in handed, ended))
     read = [at for at, text in enumerate(texts) if text.fate == "used" and clean[at] is not None]
-    placed = tuple(replace(each, texts=_sources(each, clean, read, world)) for each in candidates)
+    placed = tuple(
+        replace(candidate, texts=_sources(candidate, clean, read, world)) for candidate in candidates
+    )
     for at in read if settings.smart_extraction else ():
-        texts[at] = _after_reading(texts[at], [each for each in placed if at in each.texts])
+        texts[at] = _after_reading(texts[at], [candidate for candidate in placed if at in candidate.texts])
     for candidate in placed if not settings.smart_extraction else ():
         for at in candidate.texts:
             if candidate.writes:
@@ -178,7 +180,7 @@ def _texts(
 def _fate(base: CaptureText, told: Sequence[CaptureText], handed: bool, ended: bool) -> CaptureText:
     """The last gate of a text; one that waits when its session is over is lost."""
     last = told[-1] if told else None
-    waited = next((each for each in told if each.gate == "too few texts"), None)
+    waited = next((text for text in told if text.gate == "too few texts"), None)
     if handed and (last is None or last.gate == "too few texts"):
         why = f"it waited ({waited.value} of {waited.limit} texts) and was read at the end" if waited else ""
         return replace(base, fate="used", reason=why)
@@ -209,7 +211,7 @@ def _sources(
 
 def _after_reading(text: CaptureText, made: Sequence[CaptureCandidate]) -> CaptureText:
     """The fate of a text that the model has read, by the candidates that are of it."""
-    if any(each.writes for each in made):
+    if any(candidate.writes for candidate in made):
         return replace(text, fate="kept")
     if not made:
         return replace(text, gate="not extracted", reason=text.reason or "the model made nothing of it")
@@ -246,7 +248,7 @@ def _candidates(
     asked = [abstract for abstract, record in near.items() if record["short_circuit"] is None]
     said = [record for record in records if record["kind"] == "dedup_verdict"]
     verdicts = dict(zip(asked, said, strict=False))
-    lost = {each.abstract: each for each in losses}
+    lost = {loss.abstract: loss for loss in losses}
     for record in records:
         if record["kind"] != "candidates":
             continue

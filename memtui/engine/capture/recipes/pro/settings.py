@@ -485,7 +485,7 @@ def _sources(block: Mapping[str, Any], phase: str) -> dict[str, list[str]]:
     listed = block.get("sources")
     if not isinstance(listed, list):
         return {}
-    found = list(dict.fromkeys(trim(each).lower() for each in listed if isinstance(each, str) and trim(each)))
+    found = list(dict.fromkeys(trim(item).lower() for item in listed if isinstance(item, str) and trim(item)))
     for each in found:
         if each not in _SOURCES:
             raise ConfigError(

@@ -188,8 +188,8 @@ class _Store:
                     "Rejected: too many memories to look for the same fact.",
                     {"action": "rejected", "reason": "fact-key-scan-over-bound"},
                 )
-            targets += [row for row in keyed if all(row.id != each.id for each in targets)]
-        if band is not None and all(band.row.id != each.id for each in targets):
+            targets += [row for row in keyed if all(row.id != target.id for target in targets)]
+        if band is not None and all(band.row.id != target.id for target in targets):
             targets.append(band.row)
             similarity = band.score
         if targets:
@@ -302,7 +302,7 @@ class _Store:
             "action": "superseded",
             "id": row.id,
             "supersededId": targets[0].id,
-            "supersededIds": [each.id for each in targets],
+            "supersededIds": [target.id for target in targets],
             "scope": self.scope,
             "category": self.smart,
             "rawCategory": self.column,
@@ -313,7 +313,7 @@ class _Store:
         if len(targets) == 1:
             what = f"memory {targets[0].id[:8]}..."
         else:
-            what = f"{len(targets)} memories ({', '.join(each.id[:8] for each in targets)})"
+            what = f"{len(targets)} memories ({', '.join(target.id[:8] for target in targets)})"
         return ToolAnswer(f'Superseded {what} → new version {row.id[:8]}...: "{cut(self.text, 80)}"', details)
 
 

@@ -137,7 +137,7 @@ class World:
     def declared(self) -> tuple[str, ...]:
         """The agents that the plugin's own settings declare; none means that every id is good."""
         listed = self.settings.raw.get("declaredAgents")
-        return tuple(each for each in listed if isinstance(each, str)) if isinstance(listed, list) else ()
+        return tuple(item for item in listed if isinstance(item, str)) if isinstance(listed, list) else ()
 
     # ------------------------------------------------------------------ embedding
 
@@ -320,10 +320,10 @@ def compact_json(value: Any) -> str:
 
 def entry_of(results: Any, index: int) -> dict[str, Any] | None:
     """The first entry of a batch's reply with this number; None where the reply has none."""
-    for each in results if isinstance(results, list) else ():
-        number = each.get("index") if isinstance(each, dict) else None
+    for result in results if isinstance(results, list) else ():
+        number = result.get("index") if isinstance(result, dict) else None
         if not isinstance(number, bool) and number == index:
-            return dict(each)
+            return dict(result)
     return None
 
 

@@ -242,7 +242,7 @@ class CrewRun(StagedRun):
         return StageOutcome(flow.sorted(score), "weighted", inputs, params=memory.as_block())
 
     def _say(self, lane: Lane) -> None:
-        met = [each.row.id for each in lane.hits] + [each.row.id for each in lane.dropped]
+        met = [hit.row.id for hit in lane.hits] + [each.row.id for each in lane.dropped]
         zoned = [each for each in met if self.rows[each].zoned]
         if zoned:
             named = f"created_at names a zone in {counted(len(zoned), 'memory', 'memories')}"

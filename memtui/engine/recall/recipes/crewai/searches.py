@@ -81,7 +81,7 @@ def children(outside: IoCache, scope: str | None) -> tuple[str, ...]:
     """The scopes right below `scope` in which rows lie, or below which they do, sorted."""
     prefix = f"{(scope or '/').rstrip('/')}/"
     under = (
-        each[len(prefix) :].split("/", 1)[0] for each in stored_scopes(outside) if each.startswith(prefix)
+        scope[len(prefix) :].split("/", 1)[0] for scope in stored_scopes(outside) if scope.startswith(prefix)
     )
     return tuple(sorted({prefix + name for name in under if name}))
 
@@ -158,7 +158,7 @@ def recorded(outside: IoCache, items: Sequence[Sequence[Any]]) -> ScopeSearch:
 
 def _unfit(row: CrewRow, settings: RecallSettings) -> str:
     """The filter that a row does not pass; empty when it passes all."""
-    if settings.categories and not any(each in row.categories for each in settings.categories):
+    if settings.categories and not any(category in row.categories for category in settings.categories):
         return "category"
     wanted = settings.metadata_filter or {}
     return "" if all(row.metadata.get(key) == value for key, value in wanted.items()) else "metadata"

@@ -34,7 +34,7 @@ def stretch_of(numbers: Floats) -> Stretch:
 def reciprocal(vector_rank: float | None, words_rank: float | None) -> float:
     """The sum of 1 / (60 + rank) over the lists that a row stands in."""
     ranks = [each for each in (vector_rank, words_rank) if each is not None and not np.isnan(each)]
-    return narrow(sum(1 / (RANK_OFFSET + each) for each in ranks))
+    return narrow(sum(1 / (RANK_OFFSET + rank) for rank in ranks))
 
 
 def linear(

@@ -356,7 +356,7 @@ def _asker(request: RecallRequest, context: RecallContext) -> tuple[RecallReques
         return by_whoever(request, context)
     request, asker = by_own_rules(request, "asked in a workspace, as the plugin does")
     if request.scopes is not None and not request.own_words:
-        named = [str(each) for each in request.scopes]
+        named = [str(scope) for scope in request.scopes]
         if len(named) > 1:
             raise UsageError(
                 f"{len(named)} workspaces are named: the plugin asks in one, or in all.",

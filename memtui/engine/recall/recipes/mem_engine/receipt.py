@@ -126,7 +126,7 @@ def lifecycle(story: ReceiptInput, rules: ReceiptRules) -> dict[str, Any]:
             for each, score in _best([(i, s) for i, s in story.fts])[: rules.max_items]
         ],
         "vecTop": _vector_top(story, rules),
-        "fusedTop": [each.id for each in story.fused][: rules.max_items],
+        "fusedTop": [candidate.id for candidate in story.fused][: rules.max_items],
         "whySummary": _summary(story),
         "whyTheseIds": _reasons(story)[: rules.max_items],
         "finalCount": len(story.fused),
@@ -206,9 +206,9 @@ def _best(hits: Sequence[tuple[str, float]]) -> list[tuple[str, float]]:
 
 def _summary(story: ReceiptInput) -> dict[str, Any]:
     by_tier = dict.fromkeys(("must", "nice", "unknown", "ignore"), 0)
-    for each in story.fused:
-        by_tier[TIER_OF.get(each.label, "unknown")] += 1
-    primary = sum(1 for each in story.fused if each.scope == story.scope)
+    for candidate in story.fused:
+        by_tier[TIER_OF.get(candidate.label, "unknown")] += 1
+    primary = sum(1 for candidate in story.fused if candidate.scope == story.scope)
     return {
         "byTier": by_tier,
         "fromPrimaryScope": primary,
@@ -220,13 +220,13 @@ def _reasons(story: ReceiptInput) -> list[dict[str, Any]]:
     fts, vector = {each for each, _ in story.fts}, {each for each, *_ in story.vector}
     return [
         {
-            "id": each.id,
-            "tier": TIER_OF.get(each.label, "unknown"),
-            "scope": each.scope,
-            "origin": "primary" if each.scope == story.scope else "fallback",
-            "signals": [name for name, ids in (("fts", fts), ("vec", vector)) if each.id in ids],
+            "id": candidate.id,
+            "tier": TIER_OF.get(candidate.label, "unknown"),
+            "scope": candidate.scope,
+            "origin": "primary" if candidate.scope == story.scope else "fallback",
+            "signals": [name for name, ids in (("fts", fts), ("vec", vector)) if candidate.id in ids],
         }
-        for each in story.fused
+        for candidate in story.fused
     ]
 
 

@@ -74,7 +74,7 @@ def tier_lanes(
         except MemtuiError as error:
             failed.append(f"a search failed: {error}")
             hits = []
-        stored |= {each.row.id: each for each, _ in hits}
+        stored |= {row.row.id: row for row, _ in hits}
         lanes[name] = tuple(hit._replace(rank=rank) for rank, (_, hit) in enumerate(hits, 1))
     by_words_only = vector is None and recorded is None
     return TierLanes(
@@ -122,8 +122,8 @@ def _by_vector(outside: IoCache, vector: Floats, where: str, limit: int) -> list
     key = ("tier vector", vector.tobytes(), where, limit)
     table = outside.asked(key, "the table has to be searched by vectors", ask)
     return [
-        (each, Hit(each.row, 0, 1 / (1 + d), d, "inverse_squared_l2", {"distance": d}))
-        for each, d in _read(outside, table, table.column("_distance").to_pylist())
+        (row, Hit(row.row, 0, 1 / (1 + d), d, "inverse_squared_l2", {"distance": d}))
+        for row, d in _read(outside, table, table.column("_distance").to_pylist())
     ]
 
 
@@ -140,8 +140,8 @@ def _by_words(outside: IoCache, question: str, where: str, limit: int) -> list[t
         ("tier words", question, where, limit), "a keyword search of the table is needed", ask
     )
     return [
-        (each, Hit(each.row, 0, raw, raw, "bm25", {"raw_bm25": raw}))
-        for each, raw in _read(outside, table, table.column("_score").to_pylist())
+        (row, Hit(row.row, 0, raw, raw, "bm25", {"raw_bm25": raw}))
+        for row, raw in _read(outside, table, table.column("_score").to_pylist())
     ]
 
 
@@ -161,14 +161,14 @@ def _recorded(
     table = outside.asked(("tier recorded", lane, tuple(items), where), "rows have to be read", ask)
     if table is None:
         return []
-    rows = {each.row.id: each for each, _ in _read(outside, table, [0.0] * table.num_rows)}
-    found = [rows[each] for each in scores if each in rows][:limit]
+    rows = {row.row.id: row for row, _ in _read(outside, table, [0.0] * table.num_rows)}
+    found = [rows[score] for score in scores if score in rows][:limit]
     return [
         (
-            each,
-            _recorded_hit(each.row, scores[each.row.id], lane),
+            row,
+            _recorded_hit(row.row, scores[row.row.id], lane),
         )
-        for each in found
+        for row in found
     ]
 
 

@@ -141,7 +141,7 @@ class _Walk:
         fresh = {tier: self.unknown(hits) for tier, hits in found.items()}
         chosen = by_quota(fresh, self.room, quotas)
         self.taken |= {
-            (each.hit.id, each.tier if self.by_tier else ""): replace(each, scope=scope) for each in chosen
+            (tier.hit.id, tier.tier if self.by_tier else ""): replace(tier, scope=scope) for tier in chosen
         }
         for tier, hits in found.items():
             selected = sum(1 for each in chosen if each.tier == tier)
@@ -156,22 +156,22 @@ class _Walk:
     def selection(self, *, eligible: bool, suppressed: str | None = None) -> TierSelection:
         """What was taken, in order; `eligible` says whether fallback scopes could be asked at all."""
         taken = tuple(self.taken.values())
-        used = [scope for scope in self.consulted if any(each.scope == scope for each in taken)]
+        used = [scope for scope in self.consulted if any(tier.scope == scope for tier in taken)]
         fallback = FallbackUse(
             eligible=eligible,
             consulted=tuple(self.consulted),
             used=tuple(used),
-            contributed=sum(1 for each in taken if each.scope in used),
+            contributed=sum(1 for tier in taken if tier.scope in used),
             suppressed=suppressed,
         )
-        tiers = {each.tier for each in taken}
+        tiers = {tier.tier for tier in taken}
         return TierSelection(
             taken=taken,
             counts=tuple(self.counts),
             rejected=tuple(reason for reason in REASONS if reason in self.rejected),
             fallback=fallback,
             policy_tier=ladder_label(unknown="unknown" in tiers, ignore="ignore" in tiers),
-            wildcards=sum(1 for each in taken if each.wildcard),
+            wildcards=sum(1 for tier in taken if tier.wildcard),
         )
 
 

@@ -37,8 +37,8 @@ def reciprocal_ranks(
     """(id, sum of 1 / (k + rank) over the lists, ranks from 1): highest first, equal scores by id."""
     scores: dict[str, float] = {}
     for ids in lists:
-        for rank, each in enumerate(dict.fromkeys(ids), 1):
-            scores[each] = scores.get(each, 0.0) + 1.0 / (k + rank)
+        for rank, memory_id in enumerate(dict.fromkeys(ids), 1):
+            scores[memory_id] = scores.get(memory_id, 0.0) + 1.0 / (k + rank)
     return sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))[:limit]
 
 
@@ -75,7 +75,7 @@ class StageAccount:
     ) -> None:
         self.told = told
         self.table_rows, self.lane_ms, self.clock = table_rows, lane_ms, clock
-        rows: list[CandidateRow] = [each.row for each in told.stored.values()]
+        rows: list[CandidateRow] = [row.row for row in told.stored.values()]
         self.place = {row.id: at for at, row in enumerate(rows)}
         self.tier_of = {each: at for at, (_, fused) in enumerate(told.tiers) for each, _ in fused}
         self.hits = {name: self._hits(name) for name in ("vector", "words")}
@@ -177,17 +177,17 @@ class StageAccount:
     def _tiers(self, flow: Ranking) -> StageOutcome:
         """The memories taken, in the order in which tiers, quotas and scopes were filled."""
         selection = self.told.selection
-        taken = [each for each in selection.taken if each.hit.id in self.place]
-        order = [self.place[each.hit.id] for each in taken]
+        taken = [tier for tier in selection.taken if tier.hit.id in self.place]
+        order = [self.place[tier.hit.id] for tier in taken]
         rest = [index for index in flow.order.tolist() if index not in set(order)]
         dropped = {
             index: Drop("limit", float(at), float(self.told.limit))
             for at, index in enumerate(rest, len(order) + 1)
         }
         inputs = {
-            "tier": self._column({each.hit.id: each.tier for each in taken}),
-            "scope": self._column({each.hit.id: each.scope for each in taken}),
-            "wildcard": self._column({each.hit.id: True for each in taken if each.wildcard}),
+            "tier": self._column({tier.hit.id: tier.tier for tier in taken}),
+            "scope": self._column({tier.hit.id: tier.scope for tier in taken}),
+            "wildcard": self._column({tier.hit.id: True for tier in taken if tier.wildcard}),
         }
         params = {
             "ladder": selection.policy_tier,

@@ -92,15 +92,17 @@ def policy_receipt(
                     "error_code": None,
                 }
             )
-    included_count = sum(1 for each in decisions if each["included"])
+    included_count = sum(1 for decision in decisions if decision["included"])
     return {
         **({"schema": schema} if schema else {}),
         "mode": mode if mode == FAIL_OPEN else "off",
         "checked_count": len(decisions),
         "included_count": included_count,
         "excluded_count": len(decisions) - included_count,
-        "fail_open_count": sum(1 for each in decisions if each["fail_open"]),
-        "decision_reason_counts": dict(sorted(Counter(str(each["reason"]) for each in decisions).items())),
+        "fail_open_count": sum(1 for decision in decisions if decision["fail_open"]),
+        "decision_reason_counts": dict(
+            sorted(Counter(str(decision["reason"]) for decision in decisions).items())
+        ),
         "decisions": decisions,
     }
 

@@ -106,16 +106,17 @@ def merged(
     weights = [min(1.0, max(0.0, each)) for each in (vector_weight, text_weight)]
     total = sum(weights)
     vector_share, text_share = (weights[0] / total, weights[1] / total) if total else (0.7, 0.3)
-    union = {each.id: each for each in by_vector}
-    for each in by_words:
-        seen = union.get(each.id)
-        union[each.id] = (
-            replace(each, by_words=True)
+    union = {chunk.id: chunk for chunk in by_vector}
+    for word in by_words:
+        seen = union.get(word.id)
+        union[word.id] = (
+            replace(word, by_words=True)
             if seen is None
-            else replace(seen, words=each.words, snippet=each.snippet, by_words=True)
+            else replace(seen, words=word.words, snippet=word.snippet, by_words=True)
         )
     scored = [
-        replace(each, score=vector_share * each.vector + text_share * each.words) for each in union.values()
+        replace(chunk, score=vector_share * chunk.vector + text_share * chunk.words)
+        for chunk in union.values()
     ]
     return sorted(scored, key=lambda each: -each.score)
 
@@ -131,15 +132,15 @@ def aged(
     """The same chunks with scores that fade with age, best first."""
     known = mtimes or {}
     out = []
-    for each in found:
+    for chunk in found:
         factor = factor_of(
-            each.path,
+            chunk.path,
             now_ms=now_ms,
             half_life_days=half_life_days,
-            mtime_ms=known.get(each.path),
+            mtime_ms=known.get(chunk.path),
             slugs=slugs,
         )
-        out.append(replace(each, score=each.score * factor, decayed_by=factor))
+        out.append(replace(chunk, score=chunk.score * factor, decayed_by=factor))
     return sorted(out, key=lambda each: -each.score)
 
 

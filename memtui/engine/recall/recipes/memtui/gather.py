@@ -221,7 +221,7 @@ class CandidateGatherer:
 
         def compare() -> WordScores:
             old = self.worked_out.compared
-            fresh = [each for each in dict.fromkeys(texts) if each not in known]
+            fresh = [text for text in dict.fromkeys(texts) if text not in known]
             if fresh or old is None:
                 pieces = piece_cache(outside.pin, self.model).pieces(
                     [text for pair in fresh for text in pair]
@@ -233,7 +233,7 @@ class CandidateGatherer:
                 known.update(zip(fresh, range(len(known), len(known) + len(fresh)), strict=True))
                 old = scores if old is None else old.and_also(scores)
                 self.worked_out.compared = old
-            places = np.array([known[each] for each in texts], np.int64)
+            places = np.array([known[text] for text in texts], np.int64)
             return replace(old, cosines=old.cosines[places], before=old.before[places])
 
         try:

@@ -70,7 +70,7 @@ def idle(trace: Trace, path: str) -> str:
     if key == "bm25Weight" and not trace.pool.bm25:
         return "no candidate shares a word with the question"
     asks = next((record.outcome.params for record in trace.records if record.name == "kind"), {})
-    signal = next((each for each in SIGNALS if key == f"signals.{each.key}"), None)
+    signal = next((signal for signal in SIGNALS if key == f"signals.{signal.key}"), None)
     if signal is not None and signal.asked and not asks.get(signal.asked):
         return ASKS[signal.asked].missing
     stage, why = _NEEDS_STAGE.get(key, ("", ""))

@@ -182,9 +182,9 @@ def _holding(search: MemtuiSearch, wanted: Sequence[str]) -> list[CandidateRow]:
 
         if pin.on_object_storage:  # vectors beside the texts that are looked through would all be fetched
             held = [
-                each
+                value
                 for batch in pin.scan([], where=where, with_row_id=True)
-                for each in batch.column("_rowid").to_pylist()
+                for value in batch.column("_rowid").to_pylist()
             ]
             return far_rows(pin).by_row_id(held[:WIDEST])
         read: list[CandidateRow] = []

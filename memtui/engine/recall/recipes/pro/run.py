@@ -317,7 +317,7 @@ def _failed(found: Trace, failure: Failure) -> Trace:
         words_alone=found,
         neighbors={},
         mode="failed",
-        warnings=tuple(each for each in found.warnings if not each.startswith("rerank:")),
+        warnings=tuple(warning for warning in found.warnings if not warning.startswith("rerank:")),
     )
 
 
