@@ -30,7 +30,10 @@ from tests.conftest import NOW_MS
 CHAT = Path(__file__).with_name("statements") / "chat"
 
 WORTH = frozenset(
-    "preference decision plan todo fact_user fact_project identifier cause workaround command correction".split()
+    (
+        *("preference", "decision", "plan", "todo", "fact_user", "fact_project"),
+        *("identifier", "cause", "workaround", "command", "correction"),
+    )
 )
 
 TECHNICAL = frozenset(("identifier", "cause", "workaround", "command"))
@@ -68,9 +71,8 @@ def read_chats(folder: Path) -> list[Chat]:
     lines = (folder / "texts.jsonl").read_text("utf-8").splitlines()
     chats = [Chat(each["language"], (_text(each),)) for each in map(json.loads, lines)]
     lines = (folder / "conversations.jsonl").read_text("utf-8").splitlines()
-    for each in map(json.loads, lines):
-        chats.append(Chat(each["language"], tuple(map(_text, each["texts"]))))
-    return chats
+    read = map(json.loads, lines)
+    return chats + [Chat(each["language"], tuple(map(_text, each["texts"]))) for each in read]
 
 
 def _text(told: Mapping[str, Any]) -> ChatText:
@@ -111,15 +113,16 @@ class Counted:
 
     def precision(self, language: str = "") -> float:
         """Of the rows, those that are worth keeping."""
-        right, wrong = self._of(self.right, language), self._of(self.wrong, language)
+        right, wrong = self.among(self.right, language), self.among(self.wrong, language)
         return right / (right + wrong) if right + wrong else 0.0
 
     def recall(self, language: str = "") -> float:
         """Of the texts worth keeping, those that were kept."""
-        return self._of(self.right, language) / max(1, self._of(self.worth, language))
+        return self.among(self.right, language) / max(1, self.among(self.worth, language))
 
     @staticmethod
-    def _of(counter: Counter[str], language: str) -> int:
+    def among(counter: Counter[str], language: str) -> int:
+        """What a counter has of a language, of all for the empty one."""
         return counter[language] if language else counter.total()
 
 
@@ -183,10 +186,11 @@ def lines(found: Counted) -> list[str]:
     """The figures in words."""
     told = []
     for language in ("", *sorted(found.worth)):
-        right, wrong = found._of(found.right, language), found._of(found.wrong, language)
+        right, wrong = found.among(found.right, language), found.among(found.wrong, language)
+        precision, recall = found.precision(language), found.recall(language)
         told.append(
-            f"{language or 'all':<4} precision {found.precision(language):.2f} ({right} of {right + wrong} rows), recall "
-            f"{found.recall(language):.2f} ({right} of {found._of(found.worth, language)} texts)"
+            f"{language or 'all':<4} precision {precision:.2f} ({right} of {right + wrong} rows), "
+            f"recall {recall:.2f} ({right} of {found.among(found.worth, language)} texts)"
         )
     told.append("lost: " + ", ".join(f"{kind} {found.lost[kind]}/{n}" for kind, n in found.kinds.items()))
     told.append("kept wrongly: " + ", ".join(f"{kind} {n}" for kind, n in found.kept_wrongly.most_common()))
@@ -195,7 +199,9 @@ def lines(found: Counted) -> list[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="How well capture without a model keeps what is worth keeping.")
+    parser = argparse.ArgumentParser(
+        description="How well capture without a model keeps what is worth keeping."
+    )
     parser.add_argument("folders", nargs="*", type=Path, default=[CHAT])
     parser.add_argument("--show", action="store_true", help="also list what was lost and kept wrongly")
     args = parser.parse_args()

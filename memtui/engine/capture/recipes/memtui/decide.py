@@ -26,6 +26,10 @@ NEAREST = 5
 
 SHOWN = 3
 
+SHARED, SHARED_HERE = 0.6, 0.15
+"""Share of words from which a correction without the old value is about a memory: one of long ago, one of this
+conversation, which is what people take back."""
+
 NEAR = 0.7
 """Score s = 1 / (2 - cosine) from which a stored row is called a neighbour."""
 
@@ -180,8 +184,10 @@ class Decider:
                 return row, "the same thing has another value now"
         if statement.kind == "correction" and not statement.negated:
             near = [(share(statement.text, row.text), row) for row in valid]
+            said_here = {row.id for _, row in self._made}
+            near = [pair for pair in near if pair[0] >= (SHARED_HERE if pair[1].id in said_here else SHARED)]
             best_near = max(near, key=lambda pair: pair[0], default=None)
-            if best_near is not None and best_near[0] >= 0.6:
+            if best_near is not None:
                 return best_near[1], "it corrects an earlier statement about the same"
         return None
 

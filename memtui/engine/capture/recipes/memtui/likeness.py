@@ -354,7 +354,8 @@ class SharedWordIndex:
 
     def near(self, text: str, most: int = 24) -> list[int]:
         """Numbers of texts that share one of the three rarest words, the newest first."""
-        rare = sorted(words_of(text), key=lambda word: (self._often[word], word))[:3]
+        known = [word for word in words_of(text) if word in self._at]
+        rare = sorted(known, key=lambda word: (self._often[word], word))[:3]
         found: dict[int, None] = {}
         for word in rare:
             found.update(dict.fromkeys(reversed(self._at.get(word, [])[-most:])))

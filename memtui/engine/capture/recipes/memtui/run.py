@@ -135,13 +135,13 @@ PROTOCOL = 1
 RECIPE = CaptureRecipe(
     "memtui",
     "memtui",
-    "our own: statements by rules in six languages or by a model; one row for one statement, in its scope only",
+    "our own: statements by rules in eight languages or by a model; one row for one statement, in its scope only",
     run,
     defaults=DEFAULTS,
     steps=(
         ("who said it", ("assistant text", "tool output", "system text", "role")),
         ("command", ("command", "injected block", "empty")),
-        ("order", ("order",)),
+        ("order", ("order", "private")),
         ("secret", ("secret",)),
         ("statement", ("",)),
         ("sure", ("unsure",)),

@@ -8,8 +8,12 @@ from dataclasses import dataclass
 from functools import cache
 
 from memtui.engine.capture.recipes.memtui import wording
-from memtui.engine.capture.recipes.memtui.technical import FOR_NOW, technical
-from memtui.engine.capture.recipes.memtui.wording import Kind, Rule
+from memtui.engine.capture.recipes.memtui.beside_question import told_beside
+from memtui.engine.capture.recipes.memtui.lasting_facts import lasting_fact
+from memtui.engine.capture.recipes.memtui.manner import is_at_hand, manner_of
+from memtui.engine.capture.recipes.memtui.more_languages import Kind
+from memtui.engine.capture.recipes.memtui.technical import FOR_NOW, announces_cause, technical
+from memtui.engine.capture.recipes.memtui.wording import Rule
 
 SHORTEST, SHORTEST_CJK = 12, 5
 """Characters of a statement; Chinese and Japanese say as much in less than half."""
@@ -78,7 +82,8 @@ _SIGNED = re.compile(
 """Identifiers that `_SIGN` tells; one regex of all of them took a third of the time of a capture."""
 
 _CODE = re.compile(
-    r"^\s*(?:```|>>> |\$ |#include|import \w+|from \w+ import|def \w+\(|class \w+[:(]|function \w+\(|SELECT .+ FROM |<\w+[^>]*>|at \w+\.\w+\(|\{\s*\"|\[\d|\d{4}-\d\d-\d\d[ T]\d\d:\d\d)"
+    r"^\s*(?:```|>>> |\$ |#include|import \w+|from \w+ import|def \w+\(|class \w+[:(]|function \w+\(|SELECT .+ FROM |<\w+[^>]*>|at \w+\.\w+\(|\{\s*\"|\[\d|\d{4}-\d\d-\d\d[ T]\d\d:\d\d|\d\d:\d\d:\d\d\b|[WEINF]: |for \w+ in .+\bdo$)"
+    r"|[;)\]}]\s*(?:#|//) |^\w+: \["
     r"|[;{}]\s*$|Traceback \(most recent|(?:^|\s)(?:Error|Exception|WARN|INFO|DEBUG|ERROR)[:\]]"
 )
 
@@ -111,8 +116,10 @@ def sentences(text: str) -> list[str]:
     """The sentences and lines of a text, trimmed; list marks are cut off."""
     found: list[str] = []
     for piece in _split(text):
-        line = piece.strip().lstrip("-*•·> \t").strip()
-        if line:
+        line = piece.strip().lstrip("-*•·・> \t").strip()
+        if line and found and announces_cause(found[-1]):
+            found[-1] = f"{found[-1]} {line}"
+        elif line:
             found.append(line)
     return found
 
@@ -132,7 +139,15 @@ def find(sentence: str) -> FoundStatement:
     """What is worth keeping in one sentence, by the rules of its script."""
     cjk = _CJK.search(sentence) is not None
     if gate := _never(sentence, cjk):
-        return FoundStatement(sentence, None, gate)
+        told = told_beside(sentence) if gate == "question" else ""
+        if not told or _never(told, _CJK.search(told) is not None):
+            return FoundStatement(sentence, None, gate)
+        return _told(told, cjk)
+    return _told(sentence, cjk)
+
+
+def _told(sentence: str, cjk: bool) -> FoundStatement:
+    """What is worth keeping in a sentence that tells something."""
     said = wording.LEAD.sub("", sentence).strip()
     led = len(said) < len(sentence)
     if len(said) < (SHORTEST_CJK if cjk else SHORTEST):
@@ -143,10 +158,19 @@ def find(sentence: str) -> FoundStatement:
     rule = _rule(said, spoken, cjk, identifier)
     if led:
         rule = _rule(sentence, wording.spoken_in(sentence), cjk, identifier) or rule
+    if (rule is None or rule[1].kind != "correction") and wording.REVOKED.search(said):
+        sure = not wording.HEDGED.search(said, words)
+        return FoundStatement(
+            _sentence(said), "correction", "" if sure else "unsure", sure, "a correction by its first words"
+        )
     if rule is None:
         kind = _declared(said, cjk, identifier, words)
         if kind is None and (told := _technical(said, identifier, words)):
             return told
+        if kind is None and not _stopped(said, words) and (wished := _by_surroundings(said)):
+            return FoundStatement(_sentence(said), wished, rule=f"{_A[wished]} by what is said around it")
+        if kind is None and (lasting := lasting_fact(said)) and not _stopped(said, words):
+            return FoundStatement(_sentence(said), lasting.kind, rule=f'{lasting.told} by "{lasting.words}"')
         if kind is None and _is_plan(said, cjk, words):
             return FoundStatement(_sentence(said), "decision", "unsure", False, "uncertain wording")
         if kind is None:
@@ -221,7 +245,24 @@ def _never(sentence: str, cjk: bool) -> str:
         return "code or output"
     if wording.UNREAL.search(sentence):
         return "imagined"
-    return ""
+    return manner_of(sentence)
+
+
+def _by_surroundings(said: str) -> Kind | None:
+    """A decision or a wish that no rule of a language words."""
+    if wording.SETTLED.search(said):
+        return "decision"
+    return "preference" if wording.ADDRESSED.search(said) else None
+
+
+def _stopped(said: str, words: frozenset[str] | None) -> bool:
+    """Whether a sentence is uncertain, passing or a request, whatever it tells."""
+    return (
+        wording.HEDGED.search(said, words)
+        or wording.PASSING.search(said, words)
+        or wording.REQUEST.search(said)
+        or is_at_hand(said)
+    )
 
 
 def _is_code(sentence: str) -> bool:
@@ -231,7 +272,7 @@ def _is_code(sentence: str) -> bool:
     return _CODE.match(sentence) is not None
 
 
-_CODE_SIGNS = (";", "{", "}", ":", "]", "Traceback")
+_CODE_SIGNS = (";", "{", "}", ":", "]", "#", "//", "Traceback")
 """What code has that does not begin like code."""
 
 
@@ -305,6 +346,8 @@ def _overruled(
         return "request"
     if kind == "identifier" and FOR_NOW.search(said):
         return "passing"
+    if kind == "preference" and is_at_hand(said):
+        return "request"
     if kind == "fact" and not identifier and wording.PASSING.search(said, words):
         return "passing"
     if kind in ("fact", "preference") and wording.STATE.match(said) and not identifier:
@@ -377,7 +420,8 @@ _A: dict[Kind, str] = {
 }
 
 _LANGUAGES = {
-    "en": "English", "de": "German", "es": "Spanish", "fr": "French", "zh": "Chinese", "ja": "Japanese",
+    "en": "English", "de": "German", "es": "Spanish", "fr": "French", "pt": "Portuguese", "ru": "Russian",
+    "zh": "Chinese", "ja": "Japanese",
 }  # fmt: skip
 
 _AROUND = " \t,.:;!。、，：\"“”„'"

@@ -37,7 +37,7 @@ _FAILURE = re.compile(
 """What went wrong."""
 
 _REASON = re.compile(
-    r"\b(?:caused by|due to|root cause|(?:was|were) causing|the culprit"
+    r"\b(?:bc of|because of|caused by|due to|root cause|(?:was|were) causing|the culprit"
     r"|wegen|ursache|lag (?:daran|an)|liegt (?:daran|an)|verursacht|schuld war|deshalb|daher"
     r"|debido a|por culpa de|la causa|causad[oa] por|provocad[oa] por|de ahí"
     r"|à cause d|la cause|causée? par|provoquée? par|c['’]est qu[e'’]|d['’]où"
@@ -48,7 +48,7 @@ _REASON = re.compile(
 )
 """A word that says why, on either side of the failure."""
 
-_BECAUSE = re.compile(r"\b(?:because|weil|porque|parce qu(?:e|['’])|pq|потому что)\b", re.IGNORECASE)
+_BECAUSE = re.compile(r"\b(?:because|bc|cuz|weil|porque|parce qu(?:e|['’])|pq|потому что)\b", re.IGNORECASE)
 """A word that says why, of what stands before it."""
 
 _MACHINE = re.compile(
@@ -96,15 +96,15 @@ _OPAQUE = re.compile(
 """A token of letters and digits, or digits alone, that could be what somebody signs in with."""
 
 _FOUND = re.compile(
-    r"^(?:(?:ah|ok|oh|so|well|yep|right)[,!. ]+)?(?:found (?:it|the (?:cause|bug|culprit|problem))|the (?:root )?cause (?:is|was|turned out)|root cause|culprit|turns out|turned out"
+    r"^(?:(?:ah|ok|oh|so|well|yep|right|bon|bueno|also|ну|так)[,!. ]+)?(?:found (?:it|the (?:cause|bug|culprit|problem))|figured (?:it )?out|(?:i )?know why|hab(?:e|['’])? (?:den |das )?(?:fehler|problem|es)(?: gefunden)?|ya (?:vi|s[eé]) por ?qu[eé]|ya lo encontr[eé]|era eso|j['’]?ai (?:enfin )?trouvé|g trouvé|(?:on a|ai) compris|achei o (?:erro|problema|bug)|разобрал(?:ся|ась|ись)|понял[аи]? почему|the (?:root )?cause (?:is|was|turned out)|root cause|culprit|turns out|turned out"
     r"|gefunden|(?:die )?ursache|es lag an|schuld war|encontrad[oa]|la causa|era|resultó|trouvé|la cause|achei|a causa|descobri|нашл?[аи]?(?:ёл)?|причина|оказалось)\b.{0,3}[\s:,!]"
-    r"|^(?:查出来了|找到了|找到原因|原因是|原因：|原因:|明白了|原因は|原因：|わかりました、)",
+    r"|^(?:查出来了|查到了|查明了|破案了|找到了|原因わかった|原因わかりました|原因判明|找到原因|原因是|原因：|原因:|明白了|原因は|原因：|わかりました、)",
     re.IGNORECASE,
 )
 """It begins as people begin who found the cause."""
 
 _WAY_ROUND = re.compile(
-    r"^(?:(?:the|our|known|current|temporary|die|el|la|le|o|a) )?(?:work[- ]?around|umgehung|notlösung|übergangslösung|abhilfe|solución (?:temporal|provisional)|contournement|solution (?:de contournement|provisoire)|contorno|solução (?:temporária|de contorno)|gambiarra|обход\w*(?: путь)?|временное решение|костыль)\b(?: (?:for|für|para|pour|для) .{1,40}?)? ?(?:[:：,—–-]|\b(?:is|was) to\b|\bist(?:,| es)|\b(?:es|é) (?=\w+[aei]r\b)|\best de\b).{6,}"
+    r"^(?:(?:the|our|known|current|temporary|die|el|la|le|o|a) )?(?:work[- ]?around|(?:\w+ )?trick(?: that \w+[\w ]{0,20})?|truco|astuce|truque|umgehung|notlösung|übergangslösung|abhilfe|solución (?:temporal|provisional)|contournement|solution (?:de contournement|provisoire)|contorno|solução (?:temporária|de contorno)|gambiarra|обход\w*(?: путь)?|временное решение|костыль)\b(?: (?:for|für|para|pour|для) .{1,40}?)? ?(?:[:：,—–-]|\b(?:is|was) to\b|\bist(?:,| es)|\b(?:es|é) (?=\w+[aei]r\b)|\best de\b).{6,}"
     r"|^(?:临时(?:方案|解决办法|办法|解法)|变通(?:办法|方法|方案)|绕过(?:办法|方法)|回避策|回避方法|暫定対応|暫定対処|対処法|ワークアラウンド)(?:是|は|：|:|，|、).{3,}",
     re.IGNORECASE,
 )
@@ -152,6 +152,10 @@ _HABIT = re.compile(
     r"|\b(?:se (?:lanzan?|hacen?|despliega|ejecutan?|corren?|usa|construye)|(?:usamos|lanzamos|desplegamos|corremos|ejecutamos))\b"
     r"|\b(?:on|nous) (?:fait|utilise|lance|déploie|passe|lançons|utilisons|déployons)\b|\bse (?:lance|fait|déploie)\b"
     r"|\b(?:a gente|nós) (?:usa|roda|builda|sobe|faz|usamos|rodamos)\b|\b(?:usamos|rodamos|subimos)\b|\b(?:гоняем|запускаем|собираем|деплоим|используем|выкатываем|катим)\b"
+    r"|\b(?:gotta|have to|has to|need to|needs to|must|you (?:first )?)\b.{2,60}\b(?:first|otherwise|or else|beforehand)\b|\bbefore (?:you|we|running|the)\b.{2,60}\b(?:gotta|have to|need to|must|run|do)\b"
+    r"|\b(?:musst?|muss man|müssen)\b.{0,12}\b(?:erst|zuerst|vorher)\b.{4,}|\b(?:hay que|tienes que|toca)\b.{0,40}\b(?:si no|primero|antes)\b|\bantes de .{2,40}\bhay que\b.{3,}"
+    r"|\b(?:faut|il faut|on doit)\b.{2,50}\b(?:avant|sinon|d['’]abord)\b|\b(?:tem que|precisa|é preciso)\b.{2,50}\b(?:antes|senão|primeiro)\b|\bantes de .{2,40}\b(?:tem que|precisa)\b"
+    r"|(?:надо|нужно|сначала)(?!\w).{2,50}(?:иначе|сначала|перед)(?!\w)|(?<!\w)(?:перед|до) .{2,30}(?:надо|нужно)(?!\w)|(?:得|要|必须|需要)先.{2,}|先.{2,30}(?:不然|否则|再)|前に.{2,40}(?:ないと|必要|てから)"
     r"|(?:我们|咱们).{0,12}(?:用|跑|执行|通过)|(?:部署|测试|跑|发布|构建|编译|回归|启动|重置).{0,10}用|(?:で|を)(?:実行し|回し|流し|デプロイし|使っ|ビルドし|打つ|リリースし)|(?:リリース|デプロイ|テスト|ビルド|起動)は.{0,12}",
     re.IGNORECASE,
 )
@@ -170,6 +174,15 @@ _UNDONE = re.compile(
     r"^(?:\W*)(?:why|warum|wieso|por ?qu[eé]|pourquoi|почему|为什么|为啥|なぜ|なんで)\b|\b(?:what if|any idea|no idea|keine ahnung|ni idea|aucune idée|sem ideia)\b|不知道|わからない",
     re.IGNORECASE,
 )
+
+
+_FOUND_LONGEST = 28
+"""Characters of a sentence that only says that the cause was found."""
+
+
+def announces_cause(sentence: str) -> bool:
+    """Whether a sentence only says that the cause was found: the next one tells it."""
+    return len(sentence) <= _FOUND_LONGEST and _FOUND.match(f"{sentence} ") is not None
 
 
 def technical(said: str, *, names: bool) -> Technical | None:
@@ -204,7 +217,11 @@ def _told(said: str, names: bool) -> Technical | None:
             found = _REASON.search(said) or _BECAUSE.search(said, failure.end())
         if found is not None:
             return Technical("a cause", found[0])
-    elif names and (found := _FOUND.match(said)) and len(said) - len(found[0]) > _REST:
+    elif (
+        (found := _FOUND.match(said))
+        and len(said) - len(found[0]) > _REST
+        and (names or _REASON.search(said) or _BECAUSE.search(said))
+    ):
         return Technical("a cause", found[0])
     if command_like and _COMMAND.search(said) and (habit := _HABIT.search(said)):
         return Technical("a command", habit[0])

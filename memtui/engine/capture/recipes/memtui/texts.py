@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from memtui.engine.capture.recipes.memtui.manner import asks_not_to_keep
 from memtui.engine.capture.recipes.memtui.statements import (
     LONGEST,
     SHORTEST,
@@ -77,6 +78,21 @@ _ABOUT_SECRET = re.compile(
 
 _BARE = re.compile(r"(?<![\w.:/-])\d{4,8}(?![\w:/-]|\.\d)")
 """Digits that could be a PIN."""
+
+_LAID_OUT_SECRET = re.compile(
+    r"(?:password|passcode|passphrase|passwort|kennwort|contraseña|mot de passe|senha|парол[ьяю]|пин-?код|密码|口令|パスワード|暗証番号)"
+    r"(?: (?:от|для|к|for|of|to|von|vom|für|de|del|da|do|du)(?: (?!(?:in|on|at|by|auf|im|am|en|sur|dans|no|na|em|в|на|is|ist|es|é)\b)[^\W\d_]+){1,3}|的|の)?\s+"
+    r"(?P<value>(?=[^\s,;]*\d)(?=[^\s,;]*[^\W\d_])[^\s,;:=。，、]{6,})",
+    re.IGNORECASE,
+)
+"""A secret that stands behind its name without a word between: "пароль от админки abc-123"."""
+
+_SIGN_IN = re.compile(
+    r"(?:log ?in|sign ?in|anmeldung|zugang|iniciar sesión|acceso|connexion|identifiants|acesso|логин|вход|登录|账号|ログイン|アカウント)[^\n]{0,40}?"
+    r"(?P<user>[\w.+-]+@[\w-]+\.[\w.-]+)\s*(?:の|/|\||,|、|:|と|mit|with|con|avec|com|с|和)\s*(?P<value>(?=\S*[^\W\d_])(?=\S*[\d!#$%&*?])\S{3,})",
+    re.IGNORECASE,
+)
+"""What somebody signs in with: an address, and what can only be its password."""
 
 _NUMBER_OF = re.compile(
     r"(?<![^\W_])(?:ports?|puertos?|porta|portas|порт\w*|rooms?|zimmer|raum|salle|sala|tickets?|issues?|lines?|zeilen?|ligne|línea|versions?"
@@ -154,7 +170,16 @@ def read_texts(messages: Sequence[Message], *, assistant: bool) -> ReadTexts:
     return ReadTexts(tuple(texts), tuple(statements), tuple(sendable))
 
 
-_NEVER_SENT = ("empty", "assistant text", "tool output", "system text", "command", "order", "secret")
+_NEVER_SENT = (
+    "empty",
+    "assistant text",
+    "tool output",
+    "system text",
+    "command",
+    "order",
+    "private",
+    "secret",
+)
 
 
 def category_of(text: str, kind: str) -> str:
@@ -194,6 +219,12 @@ def without_secrets(text: str) -> tuple[str, int]:
         for start, end in reversed(spans):
             masked = masked[:start] + MARK + masked[end:]
         count += len(spans)
+    for pattern in (_LAID_OUT_SECRET, _SIGN_IN):
+        laid_out = [m for m in pattern.finditer(masked) if MARK not in m["value"]]
+        for match in reversed(laid_out):
+            start, end = match.span("value")
+            masked = masked[:start] + MARK + masked[end:]
+        count += len(laid_out)
     cards = [m for m in _CARD.finditer(masked) if _is_card(m[0])]
     for match in reversed(cards):
         masked = masked[: match.start()] + MARK + masked[match.end() :]
@@ -227,6 +258,8 @@ def _read(message: Message, number: int, assistant: bool) -> tuple[CaptureText, 
         said = without_secrets(said)[0]
     if order := instruction_like(said):
         return stopped_by("order", order), []
+    if asks_not_to_keep(said):
+        return stopped_by("private"), []
     kept: list[FoundStatement] = []
     stopped: list[FoundStatement] = []
     for sentence in sentences(said):
@@ -280,7 +313,9 @@ def _measured(found: FoundStatement) -> tuple[float | None, float | None]:
     return None, None
 
 
-_TELLING = ("secret", "unsure", "too long", "passing", "common knowledge", "imagined", "request", "question")
+_TELLING = (
+    "secret", "unsure", "too long", "passing", "common knowledge", "imagined", "quote", "irony", "request", "question",
+)  # fmt: skip
 
 _REASONS = {
     "assistant text": "what the agent says is not kept unless asked for",
@@ -291,6 +326,9 @@ _REASONS = {
     "injected block": "it repeats memories that were given to the agent",
     "order": "it gives an agent orders: never stored",
     "secret": "it holds a secret: never stored",
+    "private": "the person asks not to keep it",
+    "quote": "it repeats what somebody else said",
+    "irony": "it praises what it complains of",
     "too short": "too short for a statement",
     "too long": "a sentence this long is pasted text",
     "greeting": "a greeting",

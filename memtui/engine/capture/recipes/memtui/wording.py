@@ -1,4 +1,4 @@
-"""How people word what is worth keeping, in six languages: the rules of capture without a model, as data.
+"""How people word what is worth keeping, in eight languages: the rules of capture without a model, as data.
 
 A rule has words of which one must stand in the sentence (looked up first: most rules are never tried), and a
 pattern. Patterns of Latin scripts are matched ignoring case, {w} stands for one word.
@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
-Kind = Literal["preference", "decision", "fact", "identifier", "correction"]
+from memtui.engine.capture.recipes.memtui.more_languages import PORTUGUESE, RUSSIAN, Kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +127,7 @@ _ENGLISH: tuple[tuple[Kind, str, str, bool], ...] = (
     ("preference", "don't dont avoid please", r"^(?:please )?(?:don'?t|do not) (?:use|send|call|write|put|add|show|give|start|end|book|schedule|mention|share)\b.{0,60}\b(?:any ?more|ever|my|me|to me|before|after|unless|without|when|in the|on|again)\b", True),
     # fact
     ("fact", "am i'm im", r"\bi(?:'m| am|m)(?: also| still| now| not| originally| actually| currently)? (?:an? |the |from |based |allergic|vegetarian|vegan|married|single|divorced|engaged|retired|left-handed|right-handed|diabetic|born|pregnant|colou?r-?blind|deaf|blind|lactose|gluten|jewish|muslim|christian|catholic|hindu|buddhist|dyslexic|bilingual|self-employed|responsible for|in charge|\d+\b)(?!.{0,20}\b(?:bit|little|moment|second|minute|lot|coffee|break)\b)", False),
-    ("fact", "work live study teach own have run play speak moved drive grew graduated manage lead eat drink take suffer wear commute volunteer joined quit started was collect sing", r"\bi(?:'ve)?(?: also| still| now| mostly| usually| only| currently| already| mainly)? (?:work(?:ed)? (?:as|at|for|in|on|from|with|part|full|nights|remote)|live in|live with|live on|study|teach|own|have (?:an?|two|three|four|five|six|seven|eight|no|\d+|been|celiac|coeliac|asthma|diabetes|severe|my)|run (?:an?|the|my)|play|speak|was born|was diagnosed|moved (?:to|from|here|in)|drive an?|grew up|graduated|manage|lead|eat|drink|take (?:my|an?|insulin|the)|suffer|wear|commute|volunteer|joined|quit|started (?:at|as|my|learning)|collect|sing|bought an?|don't (?:eat|drink|drive|have|speak|own|smoke))\b(?!.{0,12}\b(?:question|problem|idea|issue|look|bug|error|doubt|minute|moment|second)\b)", False),
+    ("fact", "work live study teach own have run play speak moved drive grew graduated manage lead eat drink take suffer wear commute volunteer joined quit started was collect sing", r"\bi(?:'ve)?(?: also| still| now| mostly| usually| only| currently| already| mainly)? (?:work(?:ed)? (?:as|at|for|in|on|from|with|part|full|nights?|days?|weekends|shifts|remote)|live in|live with|live on|study|teach|own|have (?:an?|two|three|four|five|six|seven|eight|no|\d+|been|celiac|coeliac|asthma|diabetes|severe|my)|run (?:an?|the|my)|play|speak|was born|was diagnosed|moved (?:to|from|here|in)|drive an?|grew up|graduated|manage|lead|eat|drink|take (?:my|an?|insulin|the)|suffer|wear|commute|volunteer|joined|quit|started (?:at|as|my|learning)|collect|sing|bought an?|don't (?:eat|drink|drive|have|speak|own|smoke))\b(?!.{0,12}\b(?:question|problem|idea|issue|look|bug|error|doubt|minute|moment|second)\b)", False),
     ("fact", "don't dont can't cant cannot", r"\bi (?:(?:don'?t|do not) (?:eat|drink|drive|speak|own|smoke|work on|have (?:a car|children|kids|pets))|can(?:'?t|not) (?:eat|drink|drive|swim|digest|tolerate|smoke))\b", False),
     ("fact", "have own run use are live host rent employ sell keep ship serve", r"\bwe(?:'ve)?(?: also| still| now| only| all| currently| already| mostly)? (?:have (?:an?|two|three|four|five|six|seven|eight|nine|ten|no|\d+|got)|own|run (?:on|an?|two|three|four|our|\d+)|use|are an? |live in|host|rent|employ|sell|keep|ship|serve)\b(?!.{0,12}\b(?:question|problem|idea|issue|look|bug|error)\b)", False),
     ("fact", "my our", r"\b(?:my|our) (?:[\w'’-]+ ){0,4}?[\w'’-]+ (?:is|are|was|were|has|have|works?|lives?|speaks?|closes?|opens?|takes?|runs?|needs?|costs?|starts?|ends?|goes|plays?|owns?|weighs?|expires?|studies|attends?|turns?|comes?|died|uses?|sits?|stands?|supports?|belongs?|celebrates?|was born|moved|retired|teaches|drives?|meets?|died|serves?|handles?|consists?|holds?|begins?|leaves?|arrives?|loves?|hates?|likes?|prefers?|only|got married)\b(?!.{0,10}\b(?:broken|failing|wrong|fine|ok(?:ay)?|done|ready|slow|down|missing|weird|empty|stuck|hungry|tired)\b)", False),
@@ -282,7 +281,7 @@ _JAPANESE: tuple[tuple[Kind, str, str, bool], ...] = (
 )  # fmt: skip
 
 
-def _rules(language: str, table: tuple[tuple[Kind, str, str, bool], ...]) -> list[Rule]:
+def _rules(language: str, table: Sequence[tuple[Kind, str, str, bool]]) -> list[Rule]:
     return [
         Rule(
             kind,
@@ -297,7 +296,14 @@ def _rules(language: str, table: tuple[tuple[Kind, str, str, bool], ...]) -> lis
 
 LATIN = tuple(
     rule
-    for language, table in (("en", _ENGLISH), ("de", _GERMAN), ("es", _SPANISH), ("fr", _FRENCH))
+    for language, table in (
+        ("en", _ENGLISH),
+        ("de", _GERMAN),
+        ("es", _SPANISH),
+        ("fr", _FRENCH),
+        ("pt", PORTUGUESE),
+        ("ru", RUSSIAN),
+    )
     for rule in _rules(language, table)
 )
 """Rules of languages with spaces between words."""
@@ -391,9 +397,12 @@ UNREAL = Opening(
 
 PASSING = Worded(
     r"\b(?:right now|at the moment|just now|in a (?:minute|moment|second|sec|bit)|be right back|brb|so tired|today i|i am so|i'm so|i'm just|i am just|this morning|tonight|a second ago"
+    r"|(?:on|in) the (?:train|bus|subway|tram|metro|car)|give it a (?:minute|sec)|im (?:zug|bus|auto)|en el (?:bus|tren|metro|coche)|dans le (?:train|bus|métro)|no (?:ônibus|onibus|metrô|trem)"
     r"|gerade|gleich|kurz|heute|im moment|momentan|eben|ahora mismo|hoy|en este momento|tout de suite|en ce moment|aujourd'hui)\b"
+    r"|в (?:метро|автобусе|поезде|электричке)|щас|(?:现在|正|还)?在(?:地铁|高铁|公交|火车|飞机|车|路)上|信号(?:不|断)|電車の中|バスの中"
     r"|今天|今晚|刚刚|刚才|马上|这会儿|待会|一会儿|等一下|等一等|稍等|等我|我再(?:试|看|查|想|问|找)|今日は|今夜|ちょっと|さっき|今から.{0,6}(?:行|出)",
-    "now moment minute second sec bit back brb tired today so just morning tonight ago gerade gleich kurz heute "
+    "now moment minute second sec bit back brb tired today so just morning tonight ago train bus subway tram metro car zug auto "
+    "tren coche onibus trem gerade gleich kurz heute "
     "momentan eben ahora hoy momento suite aujourd",
 )
 """What holds for the moment only: facts with such a word are not kept."""
@@ -432,6 +441,36 @@ STATE = re.compile(
     re.IGNORECASE,
 )
 """How things stand while working."""
+
+REVOKED = Opening(
+    r"^(?:(?:ah|oh|uh|ups|oops|uy|ay|ой|hm+|ach|oye|hey|ok)[,.! ]+)*(?:no,? wait|wait,? no|hang on|hold on|scratch that|actually,? no|nope|change of plans?|forget (?:that|about|the)|we(?:['’]ve| have) (?:flipped|changed|moved)|i told you (?:wrong|the wrong)"
+    r"|n(?:e|ee|ein|ö),? stimmt nicht mehr|stimmt (?:so )?nicht mehr|halt,? falsch|doch nicht|doch(?=[:,])|planänderung|inzwischen|vergiss (?:das|die|den)"
+    r"|no,? (?:mentira|perd[oó]n|espera)|mentira|me equivoqu[eé]|mir[eé] mal|cambio de planes|me adelantaron|me atrasaron"
+    r"|(?:ah )?non,? pardon|en fait non|changement de programme|je me suis plantée?|n[ãa]o,? (?:pera|espera)|mudança de planos|olhei errado|deu ruim"
+    r"|поправка|стоп|нет,? (?:стой|погоди)|я ошиб|не,? (?:стой|погоди))(?!\w)[,:;. ]*.{8,}"
+    r"|^(?:啊|哦|诶)?[，, ]*(?:不对|不對|等等|我记错了|搞错了|说错了|改了|计划变了)[，,。 ].{3,}|^(?:いや|ごめん|あ)?[、, ]*(?:違った|違う|間違えた|やっぱり?違|訂正)[、。, ].{3,}"
+    r"|^.{6,}(?:我的信息过时|我(?:之前)?(?:记错|说错|搞错)了).{0,6}$",
+)
+"""What takes back something said before, whatever the new value."""
+
+SETTLED = re.compile(
+    r"\b(?:we(?:['’]re| are)|i(?:['’]?m| am)) done with\b.{6,}|\b(?:we|they|everybody|the (?:team|board|class))(?: all)? voted\b.{6,}|\bagreed with (?-i:[A-Z])\w+.{6,}"
+    r"|\bwir ham\b.{0,40}\b(?:entschieden|beschlossen|geeinigt)\b|\b(?:dann|also) wird['’]?s\b.{4,}|\bes wird (?:jetzt )?(?-i:[A-ZÄÖÜ])\w+"
+    r"|\b(?:ya qued[oó]|est[aá] decidido|nos (?:vamos|quedamos) con|hemos votado|votamos|se qued[oó] en)\b.{4,}"
+    r"|\b(?:c['’]est acté|c['’]est décidé|on a voté|on quitte .{2,30} pour|c['’]est validé)\b.{4,}|\b(?:votamos|ficou fechado|batemos o martelo)\b.{4,}"
+    r"|(?:拍板|定了|定下来|说定了|商量好了|碰过了)[：:，,].{3,}|(?:明年|下个?月|下周|以后)起?.{0,4}(?:全|都)?(?:改成|换成|改用)|(?:に|で)決まり(?:です|だ|ね)?",
+    re.IGNORECASE,
+)
+"""A decision by what is said around it."""
+
+ADDRESSED = re.compile(
+    r"\b(?:du kannst|kannst) (?:du )?mich (?:\w+ )?duzen\b|\b(?:tu peux|vous pouvez|on peut) (?:me |se )?tutoyer\b|\bno me trates? de (?:usted|tú|vos)\b|\b(?:trat|tut)[eé]ame\b"
+    r"|\bno me (?!digas|jodas)\w+[ae]s \w+|\b(?:pode|podes) me (?:chamar|tratar)\b|(?<!\w)на ты(?!\w)|(?:敬語|箇条書き|絵文字|長文).{0,6}(?:やめ|なし|禁止|いらない|少なめ|多め)|タメ口"
+    r"|\bno [\w ]{2,30} ever\b|\bnever (?:set up|schedule|book|order|suggest|send|put) [\w ]{2,40} for me\b|\bwhen you (?:explain|write|send|answer)\b.{8,}\b(?:think of|use|keep|start|always)\b"
+    r"|\b(?:pour|dans) tout ce que tu (?:m['’]écris|écris|fais)\b.{4,}|\bpara todo lo que (?:me )?(?:escribas|mandes)\b.{4,}|\b(?:schreib|schick) mir \w+ (?:an \w+ )?(?:bitte )?in (?:einfacher|kurzer|leichter)\b",
+    re.IGNORECASE,
+)
+"""How a person wants to be spoken to, and what they never want."""
 
 COMMON = Worded(
     r"\b(?:capital of|is a (?:type|kind) of|was invented|was discovered|in general|by definition|hauptstadt von|ist eine art|capital de|capitale de)\b|首都|は.{1,12}の首都",
