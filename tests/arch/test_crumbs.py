@@ -32,7 +32,7 @@ KEPT = {
     "memtui.engine.alive.hermes_check": "another host's homes; the check beside it judges OpenClaw's",
     "memtui.engine.health.light_rows": "one pass over small columns, which the checks share through their patient",
     "memtui.engine.documents.pack_policy": "what is kept, bounded and scored; the pack beside it counts and renders",
-    "memtui.engine.capture.recipes.memtui.beside_question": "what a question tells, apart from what the rules find in it",
+    "memtui.engine.capture.recipes.memtui.beside_question": "what a question tells; the rules find what is in it",
     "memtui.engine.capture.recipes.memtui.lasting_facts": "what content tells in any language; the rules go by wording",
     "memtui.engine.capture.recipes.pro.gates": "the gates of the plugin as a table; the run beside it would bury them",
     "memtui.mcp.arguments": "how hosts write arguments; the server beside it only passes calls",
