@@ -54,7 +54,7 @@ def carry_out(
         "entry": done.entry,
         "added": done.added,
         "replaced": done.replaced,
-        "warnings": list(done.warnings),
+        "warnings": list(dict.fromkeys((*document["warnings"], *done.warnings))),
     }
     said = f"{done.added:,} added, {done.replaced:,} replaced; undo with: memtui undo {done.entry}"
     _tell(plan, document, args, typed, said if done.entry is not None else "nothing to add")

@@ -124,6 +124,21 @@ def test_an_import_that_needs_a_yes_says_why_and_writes_nothing(db: Path, tmp_pa
     assert (code, document["added"], document["entry"]) == (0, 1, 1)
 
 
+def test_an_import_says_all_that_its_dry_run_said_of_the_source(db: Path, tmp_path: Path, call: Call) -> None:
+    talk = {"uuid": "u", "chat_messages": [{"uuid": "m", "text": "hello", "sender": "human"}]}
+    source = tmp_path / "conversations.json"
+    source.write_text(json.dumps([talk]), encoding="utf-8")
+    foretold = call("import", source, "--store", db, "--dry-run")[1]["warnings"]
+    code, document, err = call("import", source, "--store", db)
+    assert (code, document["warnings"]) == (1, foretold)
+    assert "memtui capture" in err
+    note = tmp_path / "note.md"
+    note.write_bytes("- Die M\u00fchle ist alt.\n".encode("cp1252"))
+    foretold = call("import", note, "--store", db, "--dry-run")[1]["warnings"]
+    assert foretold
+    assert call("import", note, "--store", db)[1]["warnings"][: len(foretold)] == foretold
+
+
 @pytest.mark.parametrize("name", ["a.jsonl", "a.json", "a.csv", "a.parquet", "notes"])
 def test_an_export_writes_what_its_dry_run_said(db: Path, tmp_path: Path, call: Call, name: str) -> None:
     words = ["export", tmp_path / name, "--store", db, "--where", "scope:global"]

@@ -387,6 +387,57 @@ def test_odd_times_models_and_vectors_of_an_index_cost_only_themselves(tmp_path:
     json.dumps(source.records[0].rest, allow_nan=False)
 
 
+@pytest.mark.parametrize("lead", ["", "memory", "agents/main/agent"])
+def test_a_folder_that_holds_indexes_is_read_as_they_are(tmp_path: Path, lead: str) -> None:
+    folder = tmp_path / "state"
+    name = "openclaw-agent.sqlite" if lead.startswith("agents") else "main.sqlite"
+    _index(folder / lead / name, [SOUND, ("b", "MEMORY.md", "m", None, "[0.1, 0.2]", 1)])
+    source = Source(folder)
+    assert (source.name, source.texts) == ("memory-core", ["The mill is old."])
+    assert [each.why for each in source.rejected] == ["it has no text"]
+    assert source.rejected[0].where.startswith(f"{lead}/{name}".strip("/"))
+
+
+def test_of_two_indexes_of_one_agent_in_a_folder_its_own_database_is_read(tmp_path: Path) -> None:
+    old, both = ("a", "MEMORY.md", "m", "As it was.", "[0.1, 0.2]", 1), tmp_path / "state"
+    _index(both / "memory" / "main.sqlite", [old])
+    _index(both / "memory" / "other.sqlite", [("c", "MEMORY.md", "m", "Another's.", "[0.1, 0.2]", 1)])
+    _index(both / "agents" / "main" / "agent" / "openclaw-agent.sqlite", [SOUND])
+    source = Source(both)
+    assert source.texts == ["The mill is old.", "Another's."]
+    assert [each.scope for each in source.records] == ["agent:main", "agent:other"]
+
+
+def test_notes_beside_an_index_are_the_source(tmp_path: Path) -> None:
+    _index(tmp_path / "memory" / "main.sqlite", [SOUND])
+    (tmp_path / "MEMORY.md").write_text("- The mill is red.\n", encoding="utf-8")
+    assert Source(tmp_path).texts == ["The mill is red."]
+
+
+def test_a_damaged_index_in_a_folder_is_no_folder_without_one(tmp_path: Path) -> None:
+    path = _index(tmp_path / "memory" / "main.sqlite", [SOUND])
+    path.write_bytes(path.read_bytes()[:100] + b"\xff" * 4000)
+    with pytest.raises(MemtuiError, match="is damaged"):
+        Source(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "head", ["title: >-\n  A long title\n  over two lines", "标题: A long title over two lines"]
+)
+def test_a_single_note_keeps_its_title(tmp_path: Path, head: str) -> None:
+    note = tmp_path / "note.md"
+    note.write_text(f"---\n{head}\ntags: [one]\n---\n\n- The mill is old.\n", encoding="utf-8")
+    record = Source(note).records[0]
+    assert (record.title, record.tags) == ("A long title over two lines", ("one",))
+
+
+def test_a_title_or_tags_that_are_no_text_stay_with_the_head(tmp_path: Path) -> None:
+    note = tmp_path / "note.md"
+    note.write_text("---\ntitle:\n  de: Mühle\ntags:\n  a: b\n---\n\n- The mill is old.\n", encoding="utf-8")
+    record = Source(note).records[0]
+    assert record.rest["front_matter"] == {"title": {"de": "Mühle"}, "tags": {"a": "b"}}
+
+
 def test_reading_a_database_leaves_nothing_beside_it(tmp_path: Path) -> None:
     path = _index(tmp_path / "memory" / "main.sqlite", [SOUND], log=True)
     before = path.read_bytes()

@@ -7,7 +7,7 @@ import math
 import sqlite3
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +31,14 @@ if TYPE_CHECKING:
 _PAGE = 512
 
 SESSIONS = "sessions"
+
+_PLACES = (
+    "agents/*/agent/openclaw-agent.sqlite",
+    "agent/openclaw-agent.sqlite",
+    "memory/*.sqlite",
+    "*.sqlite",
+)
+"""Where a folder holds indexes, the places of today first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +91,40 @@ def read(path: Path, options: ReadOptions) -> Iterator[Read]:
             f"{counted(left, 'chunk is a conversation', 'chunks are conversations')}: what was said, "
             "not what is to be remembered."
         )
+
+
+def read_folder(path: Path, options: ReadOptions) -> Iterator[Read]:
+    """The chunks of every agent's index below a folder, one index after the other."""
+    for index in indexes_below(path):
+        name = index.relative_to(path).as_posix()
+        for each in read(index, options):
+            match each:
+                case Record():
+                    each.where = f"{name}, {each.where}"
+                    yield each
+                case Rejected():
+                    yield replace(each, where=f"{name}, {each.where}")
+                case SourceRemark():
+                    yield each
+
+
+def indexes_below(folder: Path) -> tuple[Path, ...]:
+    """The indexes of agents in a state folder, or in a folder that holds some; one an agent.
+
+    An agent's own database is its index where it has one: `memory/ID.sqlite` beside it is left from before.
+    """
+    found: dict[str, Path] = {}
+    for pattern in _PLACES:
+        for place in sorted(folder.glob(pattern)):
+            if place.is_file() and is_index(place):
+                found.setdefault(agent_of(place) or place.name, place)
+    return tuple(found.values())
+
+
+def is_index(path: Path) -> bool:
+    """Whether a database is an index of memory-core. Errors of `opened`: what cannot be read is never "none"."""
+    with opened(path) as db:
+        return generation_of(db) is not None
 
 
 @contextmanager
@@ -259,8 +301,19 @@ def _vector(stored: Any, generation: Generation) -> NDArray[np.float32] | None:
     return vector if usable else None
 
 
-def detects(head: Head) -> Sighting:
-    """The tables of one of its generations; another program's database is refused by the names of its tables."""
+def detects(head: Head) -> Sighting | None:
+    """The tables of one of its generations; another program's database is refused by the names of its tables.
+
+    Of a folder: that it holds indexes, and no notes, which are the source of every index.
+    """
+    if head.kind == "folder":
+        found = () if head.notes.files else indexes_below(head.path)
+        names = ", ".join(each.relative_to(head.path).as_posix() for each in found[:4])
+        return (
+            Sighting((f"the index {names}" if len(found) == 1 else f"the indexes {names}",), 0.3)
+            if found
+            else None
+        )
     with opened(head.path) as db:
         generation = generation_of(db)
         if generation is None:
@@ -291,4 +344,13 @@ def _model(db: sqlite3.Connection, meta: str) -> tuple[str, ...]:
 
 PROTOCOL = 1
 
-FORMATS = (Format("memory-core", "memory-core's index", {"sqlite": read}, detects, 80, asks=("sessions",)),)
+FORMATS = (
+    Format(
+        "memory-core",
+        "memory-core's index",
+        {"sqlite": read, "folder": read_folder},
+        detects,
+        80,
+        asks=("sessions",),
+    ),
+)

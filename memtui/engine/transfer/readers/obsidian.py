@@ -10,11 +10,11 @@ from pathlib import Path
 from memtui.engine.core.text import counted
 from memtui.engine.transfer.format import Format, Sighting
 from memtui.engine.transfer.record import Read, Record, Rejected, SourceRemark
-from memtui.engine.transfer.sources.fields import put_id, put_importance, put_time, put_word, word, words
+from memtui.engine.transfer.sources.fields import put_id, put_importance, put_time, put_word, words
 from memtui.engine.transfer.sources.files import tree_of
 from memtui.engine.transfer.sources.head import Head
 from memtui.engine.transfer.sources.markdown import entries
-from memtui.engine.transfer.sources.notes import NoteFile, entry_records, put_note_time, read_note
+from memtui.engine.transfer.sources.notes import NoteFile, entry_records, put_note_time, read_note, title_of
 from memtui.engine.transfer.sources.options import ReadOptions
 from memtui.engine.transfer.sources.text import storable, without_nul
 
@@ -35,9 +35,6 @@ FIELDS = frozenset(
         "dialect",
     )
 )
-
-_TITLES = ("title", "Title", "titel", "标题", "標題", "タイトル", "제목")
-"""Keys of a head that hold the title."""
 
 _TITLE = re.compile(r"\n?# [^\n]*\n\n?")
 
@@ -102,7 +99,7 @@ def exported(note: NoteFile, options: ReadOptions) -> Record | Rejected:
 
 def _entries(note: NoteFile, options: ReadOptions) -> Iterator[Read]:
     """The entries of a person's own note, with its tags and links."""
-    title = next(filter(None, (word(note.head.get(key)) for key in _TITLES)), note.file.path.stem)
+    title = title_of(note.head) or note.file.path.stem
     note_tags = words(note.head.get("tags"))
     for entry in entries(note.text):
         for record in entry_records(note, entry, options):

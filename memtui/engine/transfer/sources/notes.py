@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from memtui.engine.core.errors import MemtuiError
 from memtui.engine.core.text import one_line
 from memtui.engine.transfer.record import Read, Record, Rejected, SourceRemark
-from memtui.engine.transfer.sources.fields import SPLIT, SPLIT_FROM, beginning, pieces, words
+from memtui.engine.transfer.sources.fields import SPLIT, SPLIT_FROM, beginning, pieces, word, words
 from memtui.engine.transfer.sources.files import TreeFile
 from memtui.engine.transfer.sources.front_matter import split
 from memtui.engine.transfer.sources.markdown import MarkdownEntry, entries
@@ -33,6 +33,9 @@ _LEADING_DATE = re.compile(r"\[?(\d{4}-\d{2}-\d{2})\]?(?:[ \t]*[:–—]|[ \t]+-
 
 _TIMES = ("created", "created_at", "date", "datum", "erstellt", "日期", "创建时间", "日付", "作成日", "날짜")
 """Keys of a head that say when a note was written."""
+
+_TITLES = ("title", "Title", "titel", "标题", "標題", "タイトル", "제목")
+"""Keys of a head that hold the title."""
 
 _SECTION_SIGN = re.compile(r"^[ \t]*§[ \t]*$", re.MULTILINE)
 
@@ -118,14 +121,21 @@ def entry_records(note: NoteFile, entry: MarkdownEntry, options: ReadOptions) ->
             record.rest["under"] = entry.under[:SPLIT_FROM]
         if entry.box:
             record.rest["checkbox"] = entry.box
+        record.title = title_of(note.head)
         record.tags = words(note.head.get("tags"))
         put_front_matter(record, note)
         yield record
 
 
+def title_of(head: Mapping[str, object]) -> str | None:
+    """The title that a head gives its note, in any of the languages known; None where it gives none."""
+    return next(filter(None, (word(head.get(key)) for key in _TITLES)), None)
+
+
 def put_front_matter(record: Record, note: NoteFile) -> None:
     """Keep the keys of the head that no field of the record is for; what is too long for that is told as lost."""
-    own = {key: value for key, value in note.head.items() if key not in ("title", "tags")}
+    fields = {"title": word(note.head.get("title")), "tags": words(note.head.get("tags"))}
+    own = {key: value for key, value in note.head.items() if not fields.get(key)}
     if not own:
         return
     kept = json.dumps(own, ensure_ascii=False, default=str)
