@@ -13,7 +13,7 @@ from memtui.cli.open_store import NOT_OPENED, wall_clock
 from memtui.cli.output import error as print_error
 from memtui.cli.output import print_json, print_text, warning
 from memtui.demo_store import DEMO, agents_environ, demo_store
-from memtui.engine import MemtuiError, RefusedError, UsageError, counted, duration, explain
+from memtui.engine import MemtuiError, RefusedError, UsageError, counted, duration, explain, shortened
 from memtui.paths import cases_file, state_dir
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def _engine(args: argparse.Namespace) -> Engine | None:
     except MemtuiError as error:
         if args.store:
             raise
-        print(f"note: {error.message}", file=sys.stderr)
+        print(f"note: {shortened(error.message)}", file=sys.stderr)
         return None
 
 

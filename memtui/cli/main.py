@@ -89,18 +89,32 @@ def _module(command: str) -> ModuleType:
     return import_module(f"memtui.cli.{command.replace('-', '_')}")
 
 
+def _shortened(message: str) -> str:
+    """What is wrong with the options, long values cut; the engine is imported for it when something is wrong."""
+    from memtui.engine import shortened
+
+    return shortened(message)
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong with the options, long values shortened."""
+
+    def error(self, message: str) -> NoReturn:
+        super().error(_shortened(message))
+
+
 class _HookParser(argparse.ArgumentParser):
     """Ends with 1 where the options are wrong: hosts take a hook's 2 for an order to stop the turn."""
 
     def error(self, message: str) -> NoReturn:
         self.print_usage(sys.stderr)
-        self.exit(1, f"{self.prog}: error: {message}\n")
+        self.exit(1, f"{self.prog}: error: {_shortened(message)}\n")
 
 
 def parser_of(command: str | None) -> argparse.ArgumentParser:
     """Return the parser of `command`; only its own module is imported. None is the app."""
     if command is None:
-        parser = argparse.ArgumentParser(
+        parser = _Parser(
             prog="memtui",
             description="See, understand and fix what an AI agent remembers.",
             epilog="commands:\n"
@@ -119,7 +133,7 @@ def parser_of(command: str | None) -> argparse.ArgumentParser:
             "--verbose", action="store_true", help="with --version: Python, platform and libraries, too"
         )
     else:
-        kind = _HookParser if command == "hook" else argparse.ArgumentParser
+        kind = _HookParser if command == "hook" else _Parser
         parser = kind(prog=f"memtui {command}", description=COMMANDS[command], epilog=_EPILOG)
         _module(command).add_arguments(parser)
         parser.add_argument("--json", action="store_true", help="one JSON document on standard output")

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TextIO
 
-from memtui.engine import MemtuiError, clean, dump_json, mask, one_line
+from memtui.engine import MemtuiError, clean, dump_json, mask, one_line, shortened
 
 if TYPE_CHECKING:
     from memtui.engine.recall import StageSummary
@@ -193,9 +193,9 @@ def error(failure: MemtuiError, lines: Iterable[str] = ()) -> None:
     """Print a failure to standard error: what is wrong, `lines` that belong to it, and what to do."""
     _say("error", "31", failure.message)
     for line in lines:
-        sys.stderr.write(_encodable(f"  {one_line(line)}", sys.stderr) + "\n")
+        sys.stderr.write(_encodable(f"  {shortened(one_line(line))}", sys.stderr) + "\n")
     if failure.fix:
-        sys.stderr.write(_encodable(f"  {one_line(failure.fix)}", sys.stderr) + "\n")
+        sys.stderr.write(_encodable(f"  {shortened(one_line(failure.fix))}", sys.stderr) + "\n")
 
 
 def warning(message: str) -> None:
@@ -211,7 +211,7 @@ def tell_wait(stage: StageSummary) -> None:
 
 def _say(word: str, colour: str, message: str) -> None:
     lead = f"\x1b[{colour}m{word}:\x1b[0m" if uses_colour(sys.stderr) else f"{word}:"
-    sys.stderr.write(f"{lead} {_encodable(one_line(message), sys.stderr)}\n")
+    sys.stderr.write(f"{lead} {_encodable(shortened(one_line(message)), sys.stderr)}\n")
 
 
 def uses_colour(stream: TextIO) -> bool:

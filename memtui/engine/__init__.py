@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from memtui.engine.core.lazy import lazy_names
 from memtui.engine.core.secrets import one_line
-from memtui.engine.core.text import clean, counted, duration, quoted, time_span, unbroken
+from memtui.engine.core.text import clean, counted, duration, quoted, shortened, time_span, unbroken
 
 if TYPE_CHECKING:
     from memtui.engine.catalog.types import ListQuery, ListView, StoreInfo
@@ -75,6 +75,7 @@ __all__ = [
     "one_line",
     "open_engine",
     "quoted",
+    "shortened",
     "time_span",
     "unbroken",
     "veiled",

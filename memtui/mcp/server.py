@@ -17,7 +17,7 @@ from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.shared.message import SessionMessage
 from pydantic import BaseModel, ValidationError
 
-from memtui.engine import MemtuiError, mask
+from memtui.engine import MemtuiError, mask, shortened
 from memtui.mcp import asking
 from memtui.mcp.arguments import read_arguments
 from memtui.mcp.door import MOST_BYTES, Door, ToolError, cut_to, usage
@@ -295,7 +295,7 @@ def _answered(
 
 def failed(why: str) -> types.CallToolResult:
     """An answer that says what is wrong; the text may quote what was sent, so it is data, too, without its secrets."""
-    text = f"Error (untrusted text may be quoted): {mask(why)[0]}"
+    text = f"Error (untrusted text may be quoted): {shortened(mask(why)[0])}"
     return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=True)
 
 

@@ -18,6 +18,7 @@ import pytest
 from memtui.cli.main import COMMANDS
 from memtui.cli.outermost import UNEXPECTED
 from memtui.cli.unknown_word import nearest_commands
+from memtui.engine import shortened
 from tests.cli.conftest import Run
 from tests.conftest import ROOT
 
@@ -141,14 +142,29 @@ def test_a_file_whose_name_is_no_utf8_can_be_read(home: Path, tmp_path: Path) ->
     [
         ("ls", "--store"), ("import",), ("export", "--store"), ("new",), ("doctor", "--store"), ("capture",),
         ("config", "--file"), ("docs", "index"), ("migrate",), ("capture", "--replay"), ("stats", "--store"),
-        (), ("recall", "port", "--config"),
+        (), ("recall", "port", "--config"), ("show",), ("help",), ("ls", "--limit"), ("ls", "--no-such-option"),
+        ("ls", "--table"), ("recall", "port", "--recipe"), ("doctor", "--fix"), ("import", "a.csv", "--format"),
+        ("versions", "restore"), ("undo",), ("versions",), ("hook",), ("keys", "--preset"), ("demo", "--no-such"),
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("name", ["x" * 5000, "/tmp/" + "y/" * 4000, "/tmp/" + "z" * 300])
+@pytest.mark.parametrize(
+    "name", ["x" * 5000, "/tmp/" + "y/" * 4000, "/tmp/" + "z" * 300, "many words " * 500]
+)
 def test_a_name_of_thousands_of_characters(run: Run, arguments: tuple[str, ...], name: str) -> None:
     code, _, said = run(*arguments, name)
     assert code in (1, 2, 3, 4)
     assert UNEXPECTED not in said
+    assert max(map(len, said.splitlines()), default=0) < 2_100
+    assert not any(len(word) > 241 for word in said.split())
+
+
+def test_what_is_said_keeps_both_ends_of_a_long_value_and_every_short_one_whole() -> None:
+    assert shortened(f"{'a' * 240} is short.") == f"{'a' * 240} is short."
+    said = shortened(f"There is no store /tmp/{'x' * 5000}/memories.lance.")
+    assert said.startswith("There is no store /tmp/xxx")
+    assert said.endswith("xxx/memories.lance.")
+    assert len(said) < 240
+    assert len(shortened("word " * 5000)) < 2_000
 
 
 @pytest.mark.parametrize("version", [-1, 0, 2**31, 2**63, 2**64, 10**30])

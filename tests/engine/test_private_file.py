@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from memtui.engine.core.private_file import make_private_folder, write_private
+from memtui.engine.store.create import create_empty
 
 
 def mode(path: Path) -> int:
@@ -42,3 +43,13 @@ def test_a_home_and_the_folder_of_a_file_that_a_person_named_are_left_alone(
     make_private_folder(tmp_path)
     write_private(tmp_path / "named.json", "{}")
     assert (mode(tmp_path), mode(tmp_path / "named.json")) == (0o755, 0o600)
+
+
+def test_a_new_store_is_its_owners_alone_and_a_folder_that_was_there_keeps_its_rights(tmp_path: Path) -> None:
+    create_empty(tmp_path / "stores" / "new", 8)
+    assert {mode(tmp_path / "stores"), mode(tmp_path / "stores" / "new")} == {0o700}
+    open_one = tmp_path / "open"
+    open_one.mkdir()
+    os.chmod(open_one, 0o755)
+    create_empty(open_one, 8)
+    assert mode(open_one) == 0o755

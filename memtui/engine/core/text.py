@@ -103,6 +103,23 @@ def one_line(text: str) -> str:
     return " ".join(clean(text).split())
 
 
+_RUN, _RUN_HEAD, _RUN_TAIL = 240, 120, 60
+
+_UNBROKEN = re.compile(rf"\S{{{_RUN + 1},}}")
+
+_SAID, _SAID_HEAD, _SAID_TAIL = 2_000, 1_200, 600
+
+
+def shortened(said: str) -> str:
+    """What is said of a failure, every long value in it cut in its middle: a name may have thousands of characters.
+
+    An unbroken run keeps its beginning and its end where it has more than 240 characters, as the longest name of a
+    file has not; what is said as a whole where it has more than 2,000.
+    """
+    said = _UNBROKEN.sub(lambda run: f"{run[0][:_RUN_HEAD]}…{run[0][-_RUN_TAIL:]}", said)
+    return said if len(said) <= _SAID else f"{said[:_SAID_HEAD]} … {said[-_SAID_TAIL:]}"
+
+
 # What differs between two texts, word by word.
 
 Part = tuple[Literal["same", "gone", "new"], str]

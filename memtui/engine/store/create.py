@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.core.errors import MemtuiError, RefusedError
+from memtui.engine.core.private_file import make_private_folder
 from memtui.engine.store.errors import explained, writing
 from memtui.engine.store.lancedb_import import import_lancedb
 from memtui.engine.store.locate import TABLE, find_place
@@ -72,7 +73,8 @@ def create_empty(place: Path | str, dims: int, options: Mapping[str, str] = NO_O
         return
     folder = place
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        if not folder.is_dir():  # what a person made stays as open as they made it
+            make_private_folder(folder)
     except OSError as error:
         raise RefusedError(
             f"{folder} cannot be made: {error.strerror or error}.", fix="Choose another folder."

@@ -15,7 +15,7 @@ from textual.reactive import reactive
 from textual.style import Style
 from textual.widget import Widget
 
-from memtui.engine import MemtuiError, Progress, one_line
+from memtui.engine import MemtuiError, Progress, one_line, shortened
 from memtui.tui.actions.table import bindings
 from memtui.tui.host import host
 from memtui.tui.jump import JumpTarget, marked
@@ -57,7 +57,7 @@ class State:
 
 def failed(headline: str, error: MemtuiError, *choices: Choice) -> State:
     """The state of a panel whose engine call failed: cause and fix in the error's own words."""
-    facts = [("reason", one_line(error.message))]
+    facts = [("reason", shortened(one_line(error.message)))]
     if error.fix:
         facts.append(("fix", one_line(error.fix)))
     return State("error", headline, tuple(facts), choices)
