@@ -114,7 +114,7 @@ class _HookParser(argparse.ArgumentParser):
 def parser_of(command: str | None) -> argparse.ArgumentParser:
     """Return the parser of `command`; only its own module is imported. None is the app."""
     if command is None:
-        parser = _Parser(
+        parser: argparse.ArgumentParser = _Parser(
             prog="memtui",
             description="See, understand and fix what an AI agent remembers.",
             epilog="commands:\n"
@@ -133,7 +133,7 @@ def parser_of(command: str | None) -> argparse.ArgumentParser:
             "--verbose", action="store_true", help="with --version: Python, platform and libraries, too"
         )
     else:
-        kind = _HookParser if command == "hook" else _Parser
+        kind: type[argparse.ArgumentParser] = _HookParser if command == "hook" else _Parser
         parser = kind(prog=f"memtui {command}", description=COMMANDS[command], epilog=_EPILOG)
         _module(command).add_arguments(parser)
         parser.add_argument("--json", action="store_true", help="one JSON document on standard output")
