@@ -33,6 +33,9 @@ Make = Callable[["Engine"], "ChangeSet | tuple[ChangeSet, Sequence[str]]"]
 Force = Callable[["Engine", Collection[str]], "ChangeSet"]
 """Plans it again, over these memories also where another program changed them."""
 
+Keep = Callable[["Engine", str], "ChangeSet"]
+"""Plans a merge again with this memory as the one that is kept."""
+
 Write = Callable[["Engine", "ChangeSet", bool], "Outcome"]
 """Writes the agreed plan, in a thread; the flag says that a person agreed to what has to be agreed to."""
 
@@ -53,6 +56,12 @@ class ChangeRequest:
     amend: Callable[[str], None] | None = None
     preview: Callable[..., ChangePreview] | None = None
     """What shows it, where that is a dialog of its own kind."""
+    keep: Keep | None = None
+    """Plans it so that another of its memories is the one that stays."""
+
+
+def _kept_by(keep: Keep, kept: str, engine: Engine) -> ChangeSet:
+    return keep(engine, kept)
 
 
 def commit(engine: Engine, planned: ChangeSet, confirmed: bool) -> Outcome:
@@ -211,18 +220,35 @@ class ChangeRequests(Widget):
         edit: Callable[[], None] | None = None,
         failed: Callable[[MemtuiError], None] | None = None,
         preview: Callable[..., ChangePreview] | None = None,
+        keep: Keep | None = None,
     ) -> None:
         """Plan a change with `make`, show it, write it with `write` when the person agrees, then call `then`.
 
         `force` plans over what other programs changed (undo, redo). `edit` reopens what the plan was made from,
         when the preview is closed; `failed` takes an error in place of the flash line; `preview` makes the
-        dialog that shows it, where that is one of its own kind.
+        dialog that shows it, where that is one of its own kind; `keep` plans a merge with another memory kept.
         """
         engine = host(self).session.engine
         if not self.able() or engine is None:
             return
-        self._asked = ChangeRequest(engine, make, force, write, then, edit, failed, preview=preview)
+        self._asked = ChangeRequest(engine, make, force, write, then, edit, failed, preview=preview, keep=keep)
         self._plan(make)
+
+    def merge(
+        self,
+        ids: Sequence[str],
+        *,
+        survivor: str | None = None,
+        text: str | None = None,
+        losers: Literal["supersede", "delete"] = "supersede",
+        then: Callable[[Outcome], None] | None = None,
+    ) -> None:
+        """Plan to make one of these memories, as `plan_merge`; the preview can keep another of them."""
+
+        def plan(engine: Engine, kept: str | None) -> ChangeSet:
+            return changes.plan_merge(engine, ids, survivor=kept, text=text, losers=losers)
+
+        self.stage(lambda engine: plan(engine, survivor), then=then, keep=plan)
 
     def staged(
         self,
@@ -420,6 +446,7 @@ class ChangeRequests(Widget):
             staging=may_wait(asked, planned, bool(on_top)),
             way_out="back to the editor" if asked.edit is not None else "cancel",
             sends=sends and effect is not None and not self._send,
+            keeps=asked.keep is not None,
         )
         self.app.push_screen(preview, self._answered)
 
@@ -447,6 +474,9 @@ class ChangeRequests(Widget):
                     answer.change_set, lambda planned: asked.engine.write_state.staged.add(planned)
                 ),
             )
+        elif answer.what == "keep" and asked.keep is not None:
+            self._asked = replace(asked, make=partial(_kept_by, asked.keep, answer.row))
+            self._plan(self._asked.make)
         elif answer.what == "amend" and asked.amend is not None:
             asked.amend(answer.row)
         else:

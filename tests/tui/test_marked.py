@@ -92,6 +92,30 @@ async def test_marked_memories_become_one_by_one_key(demo_store: Path, tmp_path:
         assert marked <= set(app.screen.plan.ids)
 
 
+async def test_the_preview_of_a_merge_lets_choose_which_memory_is_kept(
+    demo_store: Path, tmp_path: Path
+) -> None:
+    async with locked(demo_store, tmp_path, (80, 24)) as (app, pilot):
+        await play(pilot, "2 space j space M")
+        await settle(pilot)
+        first = app.screen
+        assert isinstance(first, ChangePreview)
+        kept = next(change.id for change in first.plan.changes if change.why == "kept")
+        other = next(change.id for change in first.plan.changes if change.id != kept)
+        if first._rows.key == kept:
+            assert "keep this one" not in "\n".join(lines(app)), "the kept one is kept already"
+            await press(pilot, "j")
+        assert first._rows.key == other
+        assert "keep this one" in "\n".join(lines(app))
+        await press(pilot, "P")
+        await settle(pilot)
+        second = app.screen
+        assert isinstance(second, ChangePreview)
+        assert second is not first
+        assert next(change.id for change in second.plan.changes if change.why == "kept") == other
+        assert set(second.plan.ids) == set(first.plan.ids)
+
+
 async def test_without_marks_the_nearest_are_offered_to_merge_with(demo_store: Path, tmp_path: Path) -> None:
     async with locked(demo_store, tmp_path, (80, 24)) as (app, pilot):
         await play(pilot, "2 M")

@@ -46,10 +46,11 @@ class PreviewAnswer:
 
     "apply" `change_set`; `confirmed`: the person agreed to what needs it (a deletion, a stopped agent). "force":
     plan again, over what others changed. "stage": keep it with what is staged. "send": plan
-    and measure it again, sending what that needs. "amend": edit the staged `row`.
+    and measure it again, sending what that needs. "amend": edit the staged `row`. "keep": plan the merge again with
+    `row` as the memory that is kept.
     """
 
-    what: Literal["apply", "force", "stage", "send", "amend"]
+    what: Literal["apply", "force", "stage", "send", "amend", "keep"]
     change_set: ChangeSet
     confirmed: bool = False
     row: str = ""
@@ -153,7 +154,7 @@ class ChangePreview(QuickModal[PreviewAnswer | None]):
     others changed may be overwritten. `effect` works out what it does to recall, while it is looked at.
     `staging`: it may be "offered" to keep it with what is staged, or that may be the "only" way to take it.
     `turns`: the memory under the cursor may be redacted in place of deleted, and the other way.
-    `way_out`: what closing it means, with its key.
+    `keeps`: it is a merge of which another memory may be kept. `way_out`: what closing it means, with its key.
     """
 
     DEFAULT_CSS = """
@@ -182,6 +183,7 @@ class ChangePreview(QuickModal[PreviewAnswer | None]):
         turns: bool = False,
         way_out: str = "cancel",
         sends: bool = False,
+        keeps: bool = False,
     ) -> None:
         super().__init__()
         self.plan = plan
@@ -193,7 +195,7 @@ class ChangePreview(QuickModal[PreviewAnswer | None]):
         self._lines = 0
         self._staging = staging
         self._effect, self.runner = effect, EngineCalls(self)
-        self._sends = sends
+        self._sends, self._keeps = sends, keeps
         self._rows = PreviewRows(plan, self._notes())
 
     def compose(self) -> ComposeResult:
@@ -276,6 +278,8 @@ class ChangePreview(QuickModal[PreviewAnswer | None]):
         if self._turns and self._row and not plan.conflicts:
             op = next((each.op for each in plan.changes if each.id == self._row), "")
             ways.append(("change.redact", "delete" if op == "edit" else "redact"))
+        if self._can_keep:
+            ways.append(("change.survivor", "keep this one"))
         if self._can_drop:
             ways.append(("change.drop", "exclude this row"))
             if not self._turns:  # the way out needs its cells
@@ -303,6 +307,11 @@ class ChangePreview(QuickModal[PreviewAnswer | None]):
     def _can_drop(self) -> bool:
         return not self.plan.conflicts and len(self.plan.changes) > 1 and bool(self._rows.key)
 
+    @property
+    def _can_keep(self) -> bool:
+        replaced = {change.id for change in self.plan.changes if change.why != "kept"}
+        return self._keeps and not self.plan.conflicts and self._rows.key in replaced
+
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         plan, stop = self.plan, bool(self._stop_agent)
         gone = self._for_good
@@ -317,6 +326,7 @@ class ChangePreview(QuickModal[PreviewAnswer | None]):
             "leave_out": bool(plan.conflicts) and bool(plan.changes),
             "force": bool(plan.conflicts) and self._forcible,
             "drop": self._can_drop,
+            "survivor": self._can_keep,
             "redact": self._turns and not plan.conflicts and bool(self._row),
             "zoom": len(plan.changes) > 1,
         }
@@ -453,6 +463,9 @@ class ChangePreview(QuickModal[PreviewAnswer | None]):
 
     def action_redact(self) -> None:
         self.dismiss(PreviewAnswer("amend", self.plan, row=self._row))
+
+    def action_survivor(self) -> None:
+        self.dismiss(PreviewAnswer("keep", self.plan, row=self._rows.key))
 
     def action_send(self) -> None:
         self.dismiss(PreviewAnswer("send", self.plan))

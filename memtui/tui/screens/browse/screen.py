@@ -458,7 +458,7 @@ class BrowseScreen(BaseScreen):
         if len(self.listing.marks) < 2:
             self.action_neighbours()
         elif self.staging.able() and (ids := self.chosen_ids()):
-            self.staging.stage(lambda engine: changes.plan_merge(engine, ids), then=self._changed)
+            self.staging.merge(ids, then=self._changed)
 
     def action_edit(self) -> None:
         if (memory := self.memory_here) is None or not memory.id:
@@ -505,7 +505,7 @@ class BrowseScreen(BaseScreen):
     @on(NeighboursPanel.MergeWanted)
     def _merge(self, message: NeighboursPanel.MergeWanted) -> None:
         """Plan to make one of the selected memory and a neighbour; the one that counts more survives."""
-        self.staging.stage(lambda engine: changes.plan_merge(engine, list(message.ids)))
+        self.staging.merge(message.ids)
 
     def action_staged(self) -> None:
         self.staging.staged(then=self._changed, amend=self._amend)

@@ -215,10 +215,7 @@ class Acting(BoundPart[LifecycleState]):
             if not other:
                 self.flash("Nothing says what to merge it with: mark both in Browse.", "note")
                 return
-            self._staging.stage(
-                lambda engine: changes.plan_merge(engine, [memory, other]),
-                then=self._when_written(memory, "merge"),
-            )
+            self._staging.merge([memory, other], then=self._when_written(memory, "merge"))
 
     def _fix(self, memory: str) -> None:
         """Choose a field and its new value."""

@@ -501,10 +501,11 @@ class MendScreen(BaseScreen):
         if len(ids) < 2:
             self.flash("A merge needs two memories or more: take one in again with {finds.mark}.", "error")
             return
-        self.staging.stage(
-            lambda engine: changes.plan_merge(
-                engine, ids, survivor=survivor, text=state.text, losers=state.losers
-            ),
+        self.staging.merge(
+            ids,
+            survivor=survivor,
+            text=state.text,
+            losers=state.losers,
             then=lambda outcome: self._then(cluster.ids),
         )
 
