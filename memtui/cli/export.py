@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from memtui.cli.open_store import open_for
 from memtui.cli.output import print_json, print_table, print_text, warning
 from memtui.cli.progress import shown
-from memtui.engine import UsageError, counted, transfer
+from memtui.engine import UsageError, counted, quoted, transfer
 from memtui.engine.transfer import EXPORT_FORMATS, Exported, ExportRequest, export_format, parse_fields
 
 _OUTPUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
@@ -101,6 +101,11 @@ def _format(name: str, path: Path) -> str:
         return _PIPED
     suffix = path.suffix.lower()
     found = next((each.name for each in EXPORT_FORMATS if suffix in each.suffixes), None)
+    if suffix in (".md", ".markdown"):
+        raise UsageError(
+            f"Notes in Markdown are exported as a folder of files, not as {path.name}.",
+            fix=f"memtui export {quoted(path.with_suffix(''))} --format markdown (or obsidian)",
+        )
     if found is None:
         raise UsageError(
             f"{path.name} does not say which form is wanted.",

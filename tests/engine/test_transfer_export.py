@@ -164,6 +164,18 @@ def test_csv_runs_nothing_and_comes_back(engine: Engine, tmp_path: Path) -> None
         assert json.loads(back[each]["metadata"]) is not None
 
 
+@pytest.mark.parametrize("form", ["markdown", "obsidian"])
+def test_notes_are_not_written_to_a_folder_that_is_called_like_a_file(
+    engine: Engine, tmp_path: Path, form: str
+) -> None:
+    with pytest.raises(UsageError, match="folder of files") as refused:
+        _export(engine, tmp_path / "notes.md", form)
+    assert str(tmp_path / "notes") in str(refused.value.fix)
+    assert not (tmp_path / "notes.md").exists()
+    (tmp_path / "vault.md").mkdir()
+    assert _export(engine, tmp_path / "vault.md", form).rows, "a folder that is there is meant"
+
+
 def test_markdown_is_what_memory_core_reads(engine: Engine, tmp_path: Path) -> None:
     folder = tmp_path / "notes"
     done = _export(engine, folder, "markdown", mask=False)

@@ -146,6 +146,10 @@ def _warnings(masked: int) -> tuple[str, ...]:
 # ---------------------------------------------------------------------- the place
 
 
+_NOTE_SUFFIXES = (".md", ".markdown", ".txt")
+"""Ends of names by which a person means one file of text."""
+
+
 def _place(form: ExportFormat, request: ExportRequest, dry_run: bool) -> Path:
     """Where the export really goes: behind every link. Raises where something is in the way."""
     path = request.path
@@ -156,6 +160,11 @@ def _place(form: ExportFormat, request: ExportRequest, dry_run: bool) -> Path:
     if form.folder:
         if real.exists() and not real.is_dir():
             raise RefusedError(f"{path} is no folder.", fix="Name a folder; nothing was written.")
+        if path.suffix.lower() in _NOTE_SUFFIXES and not real.exists():
+            raise UsageError(
+                f"{path} looks like the name of a file; {form.name} writes a folder of files.",
+                fix=f"Name a folder, for example {path.with_suffix('')}; nothing was written.",
+            )
         return real
     if real.is_dir():
         raise UsageError(f"{path} is a folder.", fix="Name a file; nothing was written.")
