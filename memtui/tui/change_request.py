@@ -231,7 +231,9 @@ class ChangeRequests(Widget):
         engine = host(self).session.engine
         if not self.able() or engine is None:
             return
-        self._asked = ChangeRequest(engine, make, force, write, then, edit, failed, preview=preview, keep=keep)
+        self._asked = ChangeRequest(
+            engine, make, force, write, then, edit, failed, preview=preview, keep=keep
+        )
         self._plan(make)
 
     def merge(
