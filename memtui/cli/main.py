@@ -26,6 +26,7 @@ COMMANDS = {
     "replay": "show a session turn by turn: what was injected, and what happened to it since",
     "blame": "find the memory that a wrong sentence rests on, or that none is to blame",
     "injections": "list injections from the store's own history",
+    "cost": "show what memory costs: injected tokens, use, the prompt cache, and what another form would cost",
     "access": "show which agent can read and write which scope; check deny rules",
     "blast": "trace one memory: copies, agents, turns, files",
     "proof-pack": "write one file that says what was stored, who read it and what remains",

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from memtui.engine.witness.prompt_block import split_prompt
+from memtui.engine.witness.usage import ModelUsage, usage_of
 
 LONGEST_ANSWER = 20_000
 """Characters of an answer that are looked at for words of a memory."""
@@ -167,6 +168,8 @@ class Entry:
     sender: Sender | None = None
     lost: bool = False
     """Whether its text could not be read: only the host's index tells of it."""
+    usage: ModelUsage | None = None
+    """Of an answer, the tokens of its model call, where the host recorded them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +185,10 @@ class SubmittedPrompt:
     joined: bool
     trigger: str = ""
     """What began the run (user, heartbeat, cron, ...), where the recorder says."""
+    system: str | None = None
+    """The system prompt as the recorder kept it; None where it kept none."""
+    tools: str | None = None
+    """The tool definitions as compact JSON, as the recorder kept them (it shortens long ones)."""
 
 
 @dataclass(slots=True)
@@ -254,7 +261,14 @@ def entry_of(value: Any, fallback_ms: int = 0) -> Entry | None:
         return Entry(**base, kind="user", time_ms=time_ms, text=text, machine=machine, sender=sender)
     if role == "assistant":
         text = text_of(content)[:LONGEST_ANSWER]
-        return Entry(**base, kind="assistant", time_ms=time_ms, text=text, calls=_calls(content))
+        return Entry(
+            **base,
+            kind="assistant",
+            time_ms=time_ms,
+            text=text,
+            calls=_calls(content),
+            usage=usage_of(message),
+        )
     if role in ("toolResult", "tool"):
         return Entry(**base, kind="tool", time_ms=time_ms, result=_result(message, text_of(content)))
     if role == "custom" and message.get("customType") == NESTED_TOOL:
@@ -306,6 +320,7 @@ def prompts_of(events: Iterable[Mapping[str, Any]]) -> tuple[list[SubmittedPromp
     """
     runs: dict[str, dict[str, Any]] = {}
     triggers: dict[str, str] = {}
+    texts: dict[str, str] = {}  # system prompts and tools are mostly the same in every run: each is held once
     full, foreign = False, 0
     for number, event in enumerate(events):
         name, data = event.get("type"), event.get("data")
@@ -324,6 +339,11 @@ def prompts_of(events: Iterable[Mapping[str, Any]]) -> tuple[list[SubmittedPromp
         seen.setdefault("time", moment_of(event.get("ts")))
         if isinstance(data.get("prompt"), str):
             seen.setdefault(str(name), data["prompt"])
+        if isinstance(data.get("systemPrompt"), str):
+            seen.setdefault("system", texts.setdefault(data["systemPrompt"], data["systemPrompt"]))
+        if isinstance(data.get("tools"), list):
+            tools = json.dumps(data["tools"], ensure_ascii=False, separators=(",", ":"))
+            seen.setdefault("tools", texts.setdefault(tools, tools))
         if "transcriptLeafId" in data:
             leaf = data["transcriptLeafId"]
             seen["leaf"] = leaf if isinstance(leaf, str) else None
@@ -335,6 +355,8 @@ def prompts_of(events: Iterable[Mapping[str, Any]]) -> tuple[list[SubmittedPromp
             seen.get("leaf"),
             "leaf" in seen,
             triggers.get(run, ""),
+            seen.get("system"),
+            seen.get("tools"),
         )
         for run, seen in runs.items()
     ]

@@ -17,6 +17,7 @@ from memtui.engine.witness.session import (
     ToolResult,
     is_memory_tool,
 )
+from memtui.engine.witness.usage import ModelUsage
 
 Evidence = Literal["transcript", "trajectory", "sqlite", "store", "none"]
 
@@ -72,6 +73,18 @@ class Turn:
     """The note that active-memory left instead."""
     intents: tuple[OtherLine, ...] = ()
     """Standing intents that were put before the question."""
+    kept: str = ""
+    """The message as it stays in the history of the session."""
+    sent: str | None = None
+    """The message as it was submitted; None where nobody recorded that."""
+    system: str | None = None
+    """The system prompt of its request, where the recorder kept it."""
+    tool_definitions: str | None = None
+    """The tool definitions of its request as JSON, where the recorder kept them."""
+    window: int = 0
+    """How many compactions and resets of the history lie before it in its session."""
+    usage: list[ModelUsage] = field(default_factory=list)
+    """The tokens of each of its model calls that the host recorded."""
 
     @property
     def recorded(self) -> bool:
@@ -161,6 +174,9 @@ def turns_of(record: SessionRecord) -> list[Turn]:
         turn = Turn(0, entry.time_ms, entry.id, prefix.question, "none", run=runs.get(id(entry), ""))
         turn.machine, turn.sender = entry.machine or _asked_by(record, entry), entry.sender
         turn.prompt_ms = prompt.time_ms if prompt is not None else 0
+        turn.kept = entry.text
+        if prompt is not None:
+            turn.sent, turn.system, turn.tool_definitions = prompt.prompt, prompt.system, prompt.tools
         if at in held:
             _take(turn, prefix, inside)
         elif prompt is not None and prompt.prompt is not None:
@@ -184,6 +200,8 @@ def turns_of(record: SessionRecord) -> list[Turn]:
                 turn.why = "this host keeps bare messages, and no recorder's file is here"
         if entry.lost:
             turn.warnings.append("the text of this message cannot be read")
+        elif turn.sent is None and turn.evidence == inside:
+            turn.sent = entry.text  # this build keeps the block in the message, or put none before it
         turns.append(turn)
     _add_answers(turns, users, chain)
     used = {prompt.run for prompt in joined.values()}
@@ -215,6 +233,7 @@ def turns_of_prompts(record: SessionRecord) -> list[Turn]:
             prefix = split_prompt(prompt.prompt)
             turn.question = prefix.question
             _take(turn, prefix, record.recorded or "trajectory")
+        _take_request(turn, prompt)
         turns.append(turn)
     return _numbered(turns)
 
@@ -253,8 +272,14 @@ def _machine_turns(record: SessionRecord, prompts: Sequence[SubmittedPrompt]) ->
         if why and prefix.injected:
             turn = Turn(0, prompt.time_ms, "", prefix.question, "none", run=prompt.run, machine=why)
             _take(turn, prefix, record.recorded or "trajectory")
+            _take_request(turn, prompt)
             turns.append(turn)
     return turns
+
+
+def _take_request(turn: Turn, prompt: SubmittedPrompt) -> None:
+    """The request of a turn that has no message in the transcript: nothing of it is known to stay in the history."""
+    turn.sent, turn.system, turn.tool_definitions = prompt.prompt, prompt.system, prompt.tools
 
 
 def _runs(
@@ -398,9 +423,12 @@ def _add_answers(turns: Sequence[Turn], users: Sequence[Entry], chain: Sequence[
     of_run = {turn.run: number for number, turn in enumerate(turns) if turn.run}
     queries: dict[str, tuple[str, Mapping[str, Any]]] = {}
     behind: set[str] = set()
+    windows = 0
     for entry in chain:
+        windows += entry.kind in ("compaction", "reset")
         if id(entry) in starts:
             at = starts[id(entry)]
+            turns[at].window = windows
             continue
         place = of_run.get(entry.run, -1) if entry.run else at
         if place < 0:  # before the first message, or of a run that no message began
@@ -410,6 +438,7 @@ def _add_answers(turns: Sequence[Turn], users: Sequence[Entry], chain: Sequence[
         turn = turns[place]
         if entry.kind == "assistant":
             turn.answer = f"{turn.answer}\n{entry.text}".strip()
+            turn.usage += [entry.usage] if entry.usage is not None else []
             queries.update({call: (name, args) for call, name, args in entry.calls})
         elif (result := entry.result) is not None:
             name, args = queries.get(result.call, (result.name, {}))
