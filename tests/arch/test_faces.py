@@ -23,6 +23,7 @@ FACES = (
         "clients",
         "cluster",
         "configuration",
+        "cost",
         "demo",
         "discovery",
     ),

@@ -25,7 +25,7 @@ _OF_HOST = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class HostFile:
+class HostTranscript:
     """One transcript."""
 
     host: Host
@@ -55,7 +55,7 @@ class HostTurn:
     model: str = ""
 
 
-def find_host_files(environ: Mapping[str, str]) -> list[HostFile]:
+def find_host_transcripts(environ: Mapping[str, str]) -> list[HostTranscript]:
     """The transcripts in the folders of Claude Code and Codex; a link or a device is never opened."""
     home = Path(environ.get("HOME", "")).expanduser() if environ.get("HOME") else None
     places: tuple[tuple[Host, str, str, str], ...] = (
@@ -75,13 +75,15 @@ def find_host_files(environ: Mapping[str, str]) -> list[HostFile]:
         for path in paths:
             try:
                 if path.is_file() and not path.is_symlink():
-                    found.append(HostFile(host, path, int(path.stat().st_mtime * 1000)))
+                    found.append(HostTranscript(host, path, int(path.stat().st_mtime * 1000)))
             except OSError:
                 continue
     return found
 
 
-def read_host_turns(file: HostFile, warnings: list[str], cancel: CancelToken | None = None) -> list[HostTurn]:
+def read_host_turns(
+    file: HostTranscript, warnings: list[str], cancel: CancelToken | None = None
+) -> list[HostTurn]:
     """The turns of a transcript in their order; what cannot be read is told in `warnings`."""
     try:
         with file.path.open("rb") as stream:

@@ -11,7 +11,7 @@ from memtui.engine.core.errors import UsageError
 from memtui.engine.core.progress import CancelToken, OnProgress, Progress
 from memtui.engine.core.text import counted
 from memtui.engine.cost.figures import CostReport, cost_turns
-from memtui.engine.cost.host_files import HostFile, HostTurn, find_host_files, read_host_turns
+from memtui.engine.cost.host_files import HostTranscript, HostTurn, find_host_transcripts, read_host_turns
 from memtui.engine.cost.turns import CostTurn, InjectedCost, Place, split_sent, split_system
 from memtui.engine.explain.prompt_block import estimated_tokens
 from memtui.engine.witness.askers import read_askers
@@ -46,7 +46,7 @@ def read_cost(
     is judged with its whole session, however old. Raises UsageError for an unknown session.
     """
     files = find_sessions(environ, cwd)
-    hosts = find_host_files(environ)
+    hosts = find_host_transcripts(environ)
     events = injection_history(engine, cancel=cancel).events()
     askers = read_askers(files, environ, events, cancel)
     chosen, others = _chosen(files, hosts, session)
@@ -75,17 +75,15 @@ def read_cost(
 
 
 def _chosen(
-    files: Sequence[SessionFile], hosts: Sequence[HostFile], session: str | None
-) -> tuple[Sequence[SessionFile], Sequence[HostFile]]:
+    files: Sequence[SessionFile], hosts: Sequence[HostTranscript], session: str | None
+) -> tuple[Sequence[SessionFile], Sequence[HostTranscript]]:
     if session is None:
         return files, hosts
     named = [file for file in hosts if session and file.session.startswith(session)]
     if len(named) == 1 and not any(file.id.startswith(session) for file in files):
         return (), named
     if len(named) > 1:
-        raise UsageError(
-            f"{len(named)} sessions have an id that begins with {session!r}.", fix="Give more of it."
-        )
+        raise UsageError(f"Several sessions have an id that begins with {session!r}.", fix="Give more of it.")
     return (find_session(files, session),), ()
 
 
@@ -131,7 +129,7 @@ def _injected(memory: Injected) -> InjectedCost:
     return InjectedCost(memory.id or "", line, estimated_tokens(line), used, memory.text)
 
 
-def _of_host(file: HostFile, turns: Sequence[HostTurn], matcher: Matcher) -> list[CostTurn]:
+def _of_host(file: HostTranscript, turns: Sequence[HostTurn], matcher: Matcher) -> list[CostTurn]:
     """The turns of a transcript. That a turn got nothing is only known where another turn of the file holds a block."""
     keeps = any(turn.block for turn in turns)
     provider = {"claude": "anthropic", "codex": "openai"}[file.host]
