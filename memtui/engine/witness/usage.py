@@ -42,7 +42,9 @@ def usage_of(message: Mapping[str, Any]) -> ModelUsage | None:
     ):
         inner = usage.get(details)
         if whole in usage and isinstance(inner, Mapping):
-            return inclusive_usage(_count(usage, whole), _count(inner, "cached_tokens"), _count(usage, made), named)
+            return inclusive_usage(
+                _count(usage, whole), _count(inner, "cached_tokens"), _count(usage, made), named
+            )
     return _made(usage, "input_tokens", "output_tokens", "", "", named)
 
 
