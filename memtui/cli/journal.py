@@ -22,6 +22,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--leave", type=int, metavar="ENTRY", help="close an interrupted entry as it is; writes no memory"
     )
+    parser.add_argument(
+        "--verify",
+        action="store_true",
+        help="check whether an entry was changed outside memtui; exit 1 if so",
+    )
     parser.add_argument("--dry-run", action="store_true", help="with --finish: print what would be done")
     parser.add_argument("--yes", action="store_true", help="with --finish: confirm that no agent is running")
 
@@ -34,6 +39,8 @@ def run(args: argparse.Namespace) -> int:
         return _finish(args)
     if args.leave is not None:
         return _leave(args)
+    if args.verify:
+        return _verify(args)
     engine = open_for(args)
     interrupted = changes.find_interrupted(engine)
     if args.entry is not None:
@@ -74,6 +81,24 @@ def run(args: argparse.Namespace) -> int:
         right_aligned=(0, 3),
     )
     return 0
+
+
+def _verify(args: argparse.Namespace) -> int:
+    """Look along the chain of the entries: 0 where nothing was changed, 1 with the first entry that was."""
+    found = open_for(args).write_state.journal.verify()
+    if args.json:
+        print_json(found.as_json())
+    else:
+        print_text(found.sentence)
+        if found.broken is not None:
+            print_text(
+                "An undo of it would write what somebody else wrote into the journal: look at it first."
+            )
+        elif found.foreign:
+            print_text(
+                f"{found.foreign} of other machines: their order is checked, their contents only there."
+            )
+    return 0 if found.broken is None else 1
 
 
 def _leave(args: argparse.Namespace) -> int:

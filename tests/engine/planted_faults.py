@@ -312,6 +312,23 @@ def _two_stores(folder: Path) -> None:
     sound(folder.parent / "lancedb")
 
 
+def _journal(folder: Path) -> None:
+    """A change of ours, and somebody who made another one of it in the journal."""
+    import sqlite3
+
+    from memtui.engine.changes.journal import Journal, journal_of
+    from tests.engine.journal_child import write
+
+    sound(folder)
+    path = journal_of(folder.parent / "state", str(folder), "memories")
+    journal = Journal(path)
+    write(journal, key_of(3))
+    journal.close()
+    with sqlite3.connect(path) as db:
+        db.execute("UPDATE entries SET title = 'another'")
+    db.close()
+
+
 PLANTED: dict[str, tuple[str, Callable[[Path], None], int | tuple[int, ...] | None]] = {
     "D1": ("S3", _fragments, None),
     "D2": ("S3", _manifests, None),
@@ -385,5 +402,6 @@ PLANTED: dict[str, tuple[str, Callable[[Path], None], int | tuple[int, ...] | No
         ),
         (0, 1),
     ),
+    "D61": ("S2", _journal, None),
 }
 """(severity, how it is planted, numbers of the rows that must be named) by kind: every one that there is."""

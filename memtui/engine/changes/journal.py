@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from memtui.engine.changes.blob_store import BlobStore, ImageStore, decode, encode, encode_into, reading
 from memtui.engine.changes.change_set import Change, Op
+from memtui.engine.changes.journal_chain import DROPPED, REMOVED, ChainReport, JournalChain, verify
 from memtui.engine.changes.journal_file import FileAtRest, JournalDatabase, JournalError, JournalFile
 from memtui.engine.changes.stored_changes import StoredChanges
 from memtui.engine.core.errors import UsageError
@@ -111,6 +112,8 @@ class Journal:
     ) -> None:
         self._file = file or JournalFile(path)
         self._shelf = shelf or BlobStore(path.parent / "rows")
+        self._chain = JournalChain(path)
+        self._shared = shelf is not None
 
     @property
     def path(self) -> Path:
@@ -169,6 +172,7 @@ class Journal:
             for side, rows_of_it in (("added", added), ("before", removed), ("after", changed)):
                 if rows_of_it is not None:
                     self._shelf.put(db, entry, side, partial(encode_into, rows=rows_of_it))
+            self._chain.add(db, self._shelf, entry, "made", anew=True)
         return entry
 
     def applied(
@@ -186,12 +190,16 @@ class Journal:
             for other, state in ((undoes, "undone"), (redone, "applied")):
                 if other is not None:
                     db.execute("UPDATE entries SET state = ? WHERE entry = ?", (state, other))
+                    self._chain.add(db, self._shelf, other, state)
             if undoes is not None and redone is None:  # a redo of what is undone again is over, too
-                db.execute(
+                over = db.execute(
                     "UPDATE entries SET state = 'undone' WHERE action = 'redo' AND state = 'applied' AND undoes IN"
-                    " (SELECT entry FROM entries WHERE action = 'undo' AND undoes = ?)",
+                    " (SELECT entry FROM entries WHERE action = 'undo' AND undoes = ?) RETURNING entry",
                     (undoes,),
-                )
+                ).fetchall()
+                for (other,) in over:
+                    self._chain.add(db, self._shelf, other, "undone")
+            self._chain.add(db, self._shelf, entry, "applied")
 
     def drop(self, entry: int) -> None:
         """The change was never made: no trace of it is kept."""
@@ -199,6 +207,7 @@ class Journal:
             self._shelf.remove(db, entry)
             for table in ("entries", "rows"):
                 db.execute(f"DELETE FROM {table} WHERE entry = ?", (entry,))
+            self._chain.add(db, self._shelf, entry, DROPPED)
 
     def correct(self, entry: int, images: RowImages, left_out: Sequence[str]) -> None:
         """Another program was faster: other rows were replaced than was thought, and some were left alone.
@@ -213,11 +222,13 @@ class Journal:
                 "DELETE FROM rows WHERE entry = ? AND id = ?", ((entry, each) for each in left_out)
             )
             db.execute("UPDATE entries SET rows = rows - ? WHERE entry = ?", (len(left_out), entry))
+            self._chain.add(db, self._shelf, entry, "corrected", anew=True)
 
     def mark(self, entry: int, state: str) -> None:
         """Set the state of an entry."""
         with self._file.writing() as db:
             db.execute("UPDATE entries SET state = ? WHERE entry = ?", (state, entry))
+            self._chain.add(db, self._shelf, entry, state)
 
     def note(self, entry: int, detail: Mapping[str, Any]) -> None:
         """Add to what is known of an entry."""
@@ -227,6 +238,12 @@ class Journal:
                 "UPDATE entries SET detail = ? WHERE entry = ?",
                 (_dump({**json.loads(old[0]), **detail}), entry),
             )
+            self._chain.add(db, self._shelf, entry, "noted")
+
+    def verify(self) -> ChainReport:
+        """Look along the chain of the entries: whether each is what was written down; see `journal_chain`."""
+        with self._file.reading() as db:
+            return verify(db, self._shelf, self._file.path, shared=self._shared)
 
     def entries(self, *, states: Sequence[str] = LISTED, limit: int = -1) -> list[JournalEntry]:
         """Entries in these states, newest first."""
@@ -326,6 +343,7 @@ class Journal:
             db.execute("DROP TABLE gone")
             # An entry of very many memories does not list them: only its images tell whose they are.
             unlisted = "SELECT entry FROM entries WHERE entry NOT IN (SELECT entry FROM rows)"
+            touched = dict.fromkeys(hit)
             for entry in (*hit, *(row[0] for row in db.execute(unlisted).fetchall())):
                 for side, data in list(self._shelf.sides(db, entry)):
                     if side == SHOWN:
@@ -336,6 +354,9 @@ class Journal:
                         self._shelf.remove(db, entry, side)
                         if kept.num_rows:
                             self._shelf.put(db, entry, side, encode(kept))
+                        touched[entry] = None
+            for entry in touched:
+                self._chain.add(db, self._shelf, entry, REMOVED, anew=True)
             self._shelf.sweep(db)
         self._file.shrink()
         return len(hit)

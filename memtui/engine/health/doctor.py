@@ -68,7 +68,7 @@ class Examination:
         }
 
 
-OF_INDEXES = frozenset(("D18", "D21", "D60", *(f"D{number}" for number in range(41, 50))))
+OF_INDEXES = frozenset(("D18", "D21", "D60", "D61", *(f"D{number}" for number in range(41, 50))))
 """The checks of an index of memory-core, which is no table: the others look at what it has not."""
 
 

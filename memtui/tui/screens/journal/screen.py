@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from memtui.engine.changes import EntryRow, JournalEntry, LockState
 
 
-READ, ROWS = "journal", "rows"
+READ, ROWS, CHAIN = "journal", "rows", "chain"
 
 SHOWN_IN_BROWSE = 50
 """Ids that a filter line still holds."""
@@ -70,6 +70,12 @@ def read(engine: Engine) -> tuple[tuple[JournalEntry, ...], dict[int, str], Lock
     found = {each.entry.entry: each.found.value for each in changes.find_interrupted(engine)}
     writing = engine.write_state
     return tuple(writing.journal.entries(limit=MOST)), found, writing.lock_state()
+
+
+def read_chain(engine: Engine) -> str:
+    """Which entry was changed outside memtui, in a sentence; empty where none was; for a worker."""
+    found = engine.write_state.journal.verify()
+    return "" if found.broken is None else found.sentence
 
 
 Found = tuple[int, "list[EntryRow]", dict[str, str], "list[dict[str, Any]]"]
@@ -133,6 +139,9 @@ class JournalScreen(BaseScreen):
             self._revision, self._engine = session.revision, session.engine
             engine = session.engine
             self.call(READ, lambda token, report: read(engine), self._have_entries, failed=self._not_read)
+            self.call(
+                CHAIN, lambda token, report: read_chain(engine), self._have_chain, failed=self._not_read
+            )
 
     def receive(self, wish: ShowEntry) -> None:
         """Show an entry, or those that are sought, at once where the journal was read already."""
@@ -167,11 +176,18 @@ class JournalScreen(BaseScreen):
         self.state = replace(
             self.state, entries=entries, found=interrupted, lock=lock, shown=shown, rows=None
         )
-        self.say(None if entries or lock.stale else _nothing())
+        self.say(None if entries or lock.stale or self.state.broken else _nothing())
         if self._sought:
             self._show_sought()
         else:
             self._read_rows()
+
+    def _have_chain(self, broken: str) -> None:
+        if broken != self.state.broken:
+            self.state = replace(self.state, broken=broken)
+            if broken:
+                self.say(None)
+            self.repaint()
 
     def _show_sought(self) -> None:
         """Narrow the timeline to what is sought; the newest of it is shown, or no entry."""

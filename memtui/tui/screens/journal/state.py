@@ -24,6 +24,8 @@ class JournalState:
     found: Mapping[int, str] = field(default_factory=dict)
     """Of each interrupted entry: how much of it the table holds, in words."""
     lock: LockState | None = None
+    broken: str = ""
+    """Which entry was changed outside memtui, in a sentence; empty where the chain of entries is whole."""
     shown: int = 0
     """The number of the entry in the detail."""
     rows: Sequence[EntryRow] | None = None

@@ -40,7 +40,8 @@ def timeline(
     state: JournalState, width: int, now_ms: int, zone: tzinfo | None, glyphs: Glyphs, keys: Keymap
 ) -> list[Row]:
     """The entries, newest first, under the day of each; what needs a person first."""
-    rows = [Row(tuple(mishaps(state, width, glyphs, keys)))] if state.found or _abandoned(state) else []
+    amiss = state.found or state.broken or _abandoned(state)
+    rows = [Row(tuple(mishaps(state, width, glyphs, keys)))] if amiss else []
     day = ""
     for at, entry in enumerate(state.entries):
         when = moment(entry.time_ms, zone)
@@ -62,8 +63,8 @@ def _abandoned(state: JournalState) -> bool:
 
 
 def mishaps(state: JournalState, width: int, glyphs: Glyphs, keys: Keymap) -> list[Content]:
-    """What was cut off or left behind, and the key for each."""
-    said = []
+    """What was changed by others, cut off or left behind, and the key for each."""
+    said = [f"{state.broken} Look at it before you undo it."] if state.broken else []
     for number, found in state.found.items():
         said.append(
             f"Entry {number} was cut off in the middle; its change is {found}."
