@@ -106,6 +106,7 @@ def previews(place: Path) -> Iterable[Sequence[object]]:
         ["context", *on],
         ["stats", *on],
         ["scan", *on],
+        ["since", "7d", *on],
         ["duplicates", *on],
         ["review", *on],
         ["lifecycle", *on],

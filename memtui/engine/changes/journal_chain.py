@@ -289,7 +289,8 @@ def _entry_digest(db: sqlite3.Connection, entry: int, parts: dict[str, bytes], k
     made = _digest(key)
     listed = sorted((part, each.hex()) for part, each in parts.items())
     made.update(json.dumps([fields, listed], default=repr).encode("ascii"))
-    return made.digest()
+    digest: bytes = made.digest()
+    return digest
 
 
 def _digest(key: bytes) -> Any:

@@ -35,6 +35,16 @@ if TYPE_CHECKING:
         effect_of_remedies,
         plan_remedy,
     )
+    from memtui.engine.health.since import (
+        BURST_RULE,
+        WRITERS,
+        Baseline,
+        Burst,
+        SinceReport,
+        SinceRow,
+        find_baseline,
+        find_since,
+    )
     from memtui.engine.health.suspects import Suspect, find_suspects, recognised
     from memtui.engine.health.version_names import NamedVersion, VersionNames
     from memtui.engine.health.versions import (
@@ -48,6 +58,10 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "BURST_RULE",
+    "WRITERS",
+    "Baseline",
+    "Burst",
     "Cluster",
     "DuplicatesJob",
     "Examination",
@@ -61,6 +75,8 @@ __all__ = [
     "Patient",
     "RemedyPlan",
     "RowChange",
+    "SinceReport",
+    "SinceRow",
     "Suspect",
     "TableStep",
     "TallyVectors",
@@ -77,7 +93,9 @@ __all__ = [
     "duplicates_job",
     "effect_of_remedies",
     "examine",
+    "find_baseline",
     "find_duplicates",
+    "find_since",
     "find_suspects",
     "grouped",
     "maintain",
@@ -116,6 +134,14 @@ __getattr__ = lazy_names(
         "Patient": "memtui.engine.health.check",
         "RemedyPlan": "memtui.engine.health.remedies",
         "RowChange": "memtui.engine.health.versions",
+        "BURST_RULE": "memtui.engine.health.since",
+        "WRITERS": "memtui.engine.health.since",
+        "Baseline": "memtui.engine.health.since",
+        "Burst": "memtui.engine.health.since",
+        "SinceReport": "memtui.engine.health.since",
+        "SinceRow": "memtui.engine.health.since",
+        "find_baseline": "memtui.engine.health.since",
+        "find_since": "memtui.engine.health.since",
         "Suspect": "memtui.engine.health.suspects",
         "recognised": "memtui.engine.health.suspects",
         "TableStep": "memtui.engine.health.maintenance",

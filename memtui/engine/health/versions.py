@@ -143,7 +143,7 @@ def _parts(pin: Snapshot, names: list[str]) -> Iterator[tuple[str, str]]:
 
 def diff_versions(store: Store, before: int, after: int) -> tuple[RowChange, ...]:
     """What differs between two versions, by id: rows that came, went or changed, without the vectors."""
-    old, new = _rows_of(store.pin(before)), _rows_of(store.pin(after))
+    old, new = rows_of_version(store.pin(before)), rows_of_version(store.pin(after))
     text = store.dialect.columns.text
     out = []
     for each, row in new.items():
@@ -227,7 +227,7 @@ def plan_whole_restore(store: Store, version: int) -> WholeRestore:
     try:
         changes = diff_versions(store, newest, version)
     except DamagedStoreError:
-        there = _rows_of(store.pin(version))  # what cannot be read itself is nothing to go back to
+        there = rows_of_version(store.pin(version))  # what cannot be read itself is nothing to go back to
         changes, unread = (), (now.count(), len(there))
     return WholeRestore(version, newest, changes, lost, newest - version, loses_words, unread)
 
@@ -320,7 +320,8 @@ def _note_copy(engine: Engine, version: int, copy: VersionCopy, title: str) -> i
     )
 
 
-def _rows_of(pin: Snapshot) -> dict[str, dict[str, Any]]:
+def rows_of_version(pin: Snapshot) -> dict[str, dict[str, Any]]:
+    """Every row of a version by its id, without the vectors; of rows that share an id the last."""
     key = pin.dialect.columns.id
     names = list(pin.row_columns)
     return {
@@ -369,7 +370,7 @@ def time_line(
             now = (
                 before
                 if operation in (*MAINTENANCE, "index") and before is not None
-                else _rows_of(store.pin(version))
+                else rows_of_version(store.pin(version))
             )
         except MemtuiError:
             before = None
@@ -434,12 +435,7 @@ def _writer(
         return "index", "made an index"
     if operation in MAINTENANCE:
         return "maintenance", _UPKEEP[operation]
-    if (
-        changed
-        and not added
-        and not removed
-        and all(_only_counters(old[each], now[each]) for each in changed)
-    ):
+    if changed and not added and not removed and all(only_counters(old[each], now[each]) for each in changed):
         return "injection", f"{len(changed)} injected or recalled"
     if len(removed) == 1 and not added and not changed:
         return "change", "1 removed (the first half of a change, where the next adds it again)"
@@ -484,7 +480,8 @@ _COUNTERS = frozenset(
 """Keys that a recall changes by itself."""
 
 
-def _only_counters(old: dict[str, Any], new: dict[str, Any]) -> bool:
+def only_counters(old: dict[str, Any], new: dict[str, Any]) -> bool:
+    """Whether two states of a row differ in nothing but what a recall changes by itself."""
     from memtui.engine.metadata.read import parse_object
 
     names = [name for name in new if new[name] != old.get(name)]
