@@ -56,7 +56,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--scope", default="", metavar="S", help="scope of new memories (default: the agent's own)"
     )
-    parser.add_argument("--agent", default="main", metavar="A", help="the agent of the conversation")
+    parser.add_argument(
+        "--agent", metavar="A", help="the agent of the conversation (default: a session's own, else main)"
+    )
     add_model_arguments(parser)
     parser.add_argument("--explain", action="store_true", help="print the decision for every message")
     parser.add_argument(
@@ -205,13 +207,14 @@ def _request(args: argparse.Namespace, conversation: Conversation) -> CaptureReq
 
     recipe = args.recipe or "memtui"
     capture_recipe(recipe)
+    agent = args.agent or conversation.agent or "main"
     return CaptureRequest(
         conversation.messages,
         recipe,
         _settings(args),
-        args.agent,
+        agent,
         args.scope,
-        f"agent:{args.agent}:{conversation.session}" if conversation.session else "",
+        f"agent:{agent}:{conversation.session}" if conversation.session else "",
     )
 
 

@@ -545,3 +545,40 @@ def test_what_is_accepted_in_other_words_is_told_in_these(run: Run, place: Path)
     )
     assert (code, "accepted: Otter may become seal.;" in out) == (0, True), errors
     assert "Otter may become seal." in texts(place)
+
+
+@pytest.mark.parametrize(
+    ("folder", "header", "options", "agent"),
+    [
+        ("agents/scribe/sessions", {}, (), "scribe"),
+        ("agents/scribe/sessions", {}, ("--agent", "other"), "other"),
+        ("agents/scribe/sessions", {"agentId": "clerk"}, (), "clerk"),
+        ("copied", {"sessionKey": "agent:clerk:main"}, (), "clerk"),
+        ("copied", {}, (), "main"),
+    ],
+)
+def test_a_session_is_captured_for_its_own_agent(
+    run: Run, place: Path, folder: str, header: dict[str, str], options: tuple[str, ...], agent: str
+) -> None:
+    file = place / folder / "one.jsonl"
+    file.parent.mkdir(parents=True)
+    said = {"role": "user", "content": [{"type": "text", "text": "I prefer dark roast coffee."}]}
+    lines = [
+        {"type": "session", "id": "s1", **header},
+        {"type": "message", "id": "m1", "parentId": None, "message": said},
+    ]
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    code, out, _ = run("capture", file, "--store", place / "store", "--dry-run", "--json", *options)
+    assert code == 0
+    assert [each["scope"] for each in json.loads(out)["rows"]["created"]] == [f"agent:{agent}"]
+
+
+def test_what_is_said_of_a_path_is_no_command(run: Run, place: Path) -> None:
+    (place / "talk.txt").write_text(
+        "User: /etc/hosts is where we keep the staging names.\nUser: /status\n", encoding="utf-8"
+    )
+    found = captured(run, place, "--dry-run")
+    assert [(each["fate"], each["gate"]) for each in found["texts"]][1][1] == "command"
+    assert [each["text"] for each in found["rows"]["created"]] == [
+        "/etc/hosts is where we keep the staging names."
+    ]

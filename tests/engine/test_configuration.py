@@ -340,6 +340,32 @@ def test_the_slot_and_the_entry(tmp_path: Path) -> None:
     assert "off" in {each.rule for each in problems_of(home(tmp_path, off))}
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "path"),
+    [
+        ("enabled: true", "enabled: 'true'", "plugins.entries.memory-lancedb-pro.enabled"),
+        ("enabled: true", "enabled: 1", "plugins.entries.memory-lancedb-pro.enabled"),
+        ("plugins: {", "plugins: { enabled: 'no',", "plugins.enabled"),
+        ("plugins: {", "plugins: { deny: 'memory-lancedb-pro',", "plugins.deny"),
+        ("plugins: {", "plugins: { allow: [1],", "plugins.allow"),
+    ],
+)
+def test_switches_and_lists_of_the_host_have_their_type(
+    old: str, new: str, path: str, tmp_path: Path
+) -> None:
+    text = pro(FULL)
+    assert old in text
+    found = problems_of(home(tmp_path, text.replace(old, new, 1)))
+    assert [each.severity for each in found if (each.rule, each.path) == ("type", path)] == ["error"]
+
+
+def test_a_setting_beside_a_second_config_is_named_where_it_stands(tmp_path: Path) -> None:
+    inner = "config: { autoRecall: true }, embedding: { apiKey: 'x', baseUrl: 'http://127.0.0.1:1/v1' }"
+    paths = {each.path for each in problems_of(home(tmp_path, pro(inner)))}
+    assert "plugins.entries.memory-lancedb-pro.config.embedding.baseUrl" in paths
+    assert not any(".config.config.embedding" in path for path in paths)
+
+
 # ---------------------------------------------------------------------- writing
 
 

@@ -83,6 +83,8 @@ class Conversation:
     session: str = ""
     """The id of the session, where the source has one."""
     warnings: tuple[str, ...] = ()
+    agent: str = ""
+    """The agent whose session it is, where the file or its place says so."""
 
 
 @dataclass(slots=True)
@@ -119,7 +121,30 @@ def read_conversations(path: Path, format: str = "auto") -> tuple[Conversation, 
             f"{path} cannot be read: {(error.strerror or str(error)).lower()}.",
             fix="Name a file that is there.",
         ) from error
-    return parse_conversations(data, format, path.name)
+    owner = _owner_of(path)
+    return tuple(
+        talk if talk.agent or not talk.session else replace(talk, agent=owner)
+        for talk in parse_conversations(data, format, path.name)
+    )
+
+
+def _owner_of(path: Path) -> str:
+    """The agent in whose folder of sessions a file lies; empty elsewhere."""
+    folders = path.absolute().parts[:-1]
+    at = next(
+        (at for at, name in enumerate(folders) if name == "agents" and "sessions" in folders[at + 2 :]), None
+    )
+    return "" if at is None else folders[at + 1]
+
+
+def _named_agent(header: Mapping[str, Any]) -> str:
+    """The agent that a session's first line names, by itself or in its key `agent:NAME:...`; empty for none."""
+    named = header.get("agentId")
+    if isinstance(named, str) and named:
+        return named
+    key = header.get("sessionKey")
+    parts = key.split(":") if isinstance(key, str) else []
+    return parts[1] if len(parts) > 2 and parts[0] == "agent" else ""
 
 
 def read_session(file: SessionFile) -> Conversation:
@@ -136,7 +161,7 @@ def read_session(file: SessionFile) -> Conversation:
             f"The session {file.id} holds no message{'' if not warnings else f': {warnings[0]}'}.",
             fix="See: memtui sessions.",
         )
-    return _whole(Conversation(messages, file.id, file.id, tuple(warnings)))
+    return _whole(Conversation(messages, file.id, file.id, tuple(warnings), file.agent))
 
 
 def parse_conversations(
@@ -305,6 +330,7 @@ def _session(text: str, reading: _Reading) -> Iterator[Conversation]:
         reading.name,
         session if isinstance(session, str) else "",
         tuple(reading.warnings),
+        _named_agent(header),
     )
 
 

@@ -61,6 +61,13 @@ class Configuration:
         block = self.loaded.mapping(*CONFIG, raw=True)
         return (*CONFIG, "config") if isinstance(block.get("config"), dict) else CONFIG
 
+    def setting_path(self, below: Sequence[str]) -> Path_:
+        """Where a setting of the plugin stands: outside of a second `config` that lacks its block."""
+        block = self.loaded.mapping(*CONFIG, raw=True)
+        inner = block.get("config")
+        outside = isinstance(inner, dict) and below[0] not in inner and below[0] in block
+        return (*(CONFIG if outside else self.config_path), *below)
+
     def value(self, path: Sequence[str]) -> Any:
         """What counts at a path from the root, variables as they are written; None where nothing stands."""
         return self.loaded.at(*path, raw=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -157,9 +157,8 @@ class _Checker:
         remedy: str,
         severity: Literal["error", "warning", "note"] = "error",
     ) -> Problem:
-        whole = f"{self.lead}.{path}" if path else self.lead
-        keys = (*self.config.config_path, *path.split(".")) if path else self.config.config_path
-        return Problem(rule, severity, whole, sentence, remedy, str(self.config.spot(keys).file))
+        keys = self.config.setting_path(path.split(".")) if path else self.config.config_path
+        return Problem(rule, severity, ".".join(keys), sentence, remedy, str(self.config.spot(keys).file))
 
     def unreadable(self) -> Iterator[Problem]:
         for message in self.config.broken:
@@ -382,6 +381,7 @@ def slot_problems(config: Configuration) -> Iterator[Problem]:
             f"the host runs no conversation hook of {slot}: nothing is injected and nothing is captured",
             "Set it to true: memtui alive --fix A1",
         )
+    yield from _host_types(config, at_root, slot)
     all_off = config.value(("plugins", "enabled")) is False
     if isinstance(entry, dict) and (all_off or entry.get("enabled") is False):
         yield at_root(
@@ -417,6 +417,28 @@ def slot_problems(config: Configuration) -> Iterator[Problem]:
                 f"the load path {one_line(text)} is relative",
                 "Write it from the root.",
             )
+
+
+def _host_types(
+    config: Configuration, at_root: Callable[[str, tuple[str, ...], str, str], Problem], slot: object
+) -> Iterator[Problem]:
+    """Switches and lists of the host that are written in another type: it refuses the file, nothing is loaded."""
+    switches = [
+        ("plugins", "enabled"),
+        *([("plugins", "entries", slot, "enabled")] if isinstance(slot, str) else []),
+    ]
+    for path in switches:
+        value = config.expanded(path)
+        if value is not None and not isinstance(value, bool):
+            yield at_root(
+                "type", path, f"{path[-1]} is {_said(value)}, not true or false", "Allowed: true, false."
+            )
+    for name in ("allow", "deny"):
+        value = config.expanded(("plugins", name))
+        listed = isinstance(value, list) and all(isinstance(each, str) for each in value)
+        if value is not None and not listed:
+            sentence = f"plugins.{name} is {_said(value)}, no list of texts"
+            yield at_root("type", ("plugins", name), sentence, "Write a list.")
 
 
 def _unknown(

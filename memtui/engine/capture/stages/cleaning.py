@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 from memtui.engine.capture.stages.matching import pattern
@@ -68,11 +69,18 @@ _BLANKS = re.compile(r"\n{3,}")
 _SPACES = f"[{SPACE}]"
 
 
-def normalize_capture_text(role: str, text: str) -> str | None:
+def begins_with_slash(text: str) -> bool:
+    """What the plugin takes for a command to the host."""
+    return text.startswith("/")
+
+
+def normalize_capture_text(
+    role: str, text: str, is_command: Callable[[str], bool] = begins_with_slash
+) -> str | None:
     """The text of a message without what the host put around it; None for what is never captured."""
     wrapped = role == "user" and _MARKED.search(text) is not None
     cleaned = _without_injected(text) if wrapped else trim(text)
-    if not cleaned or cleaned.startswith("/"):
+    if not cleaned or is_command(cleaned):
         return None
     if role == "user" and ("<relevant-memories>" in cleaned or "UNTRUSTED DATA" in cleaned):
         return None

@@ -21,6 +21,7 @@ from memtui.engine.core.content_rules import instruction_like
 from memtui.engine.core.hints import Hints
 from memtui.engine.core.secrets import MARK, mask
 from memtui.engine.core.text import clean
+from memtui.engine.recall.recipes.memtui.prompt_gate import is_command
 
 TOOL_ROLES = ("toolResult", "tool", "function")
 
@@ -249,9 +250,9 @@ def _read(message: Message, number: int, assistant: bool) -> tuple[CaptureText, 
         return stopped_by(gate), []
     if not raw.strip():
         return stopped_by("empty"), []
-    said = normalize_capture_text(message.role, raw)
+    said = normalize_capture_text(message.role, raw, is_command)
     if said is None:
-        gate = "command" if raw.lstrip().startswith("/") else "injected block"
+        gate = "command" if is_command(raw) else "injected block"
         return stopped_by(gate), []
     said = strip_envelope(said)
     if secrets:

@@ -32,6 +32,38 @@ _SYSTEM = re.compile(r"\[system(?: message)?\]", re.IGNORECASE)
 _COMMAND = re.compile(r"/[a-z][\w-]*(?![\w/.\\-])", re.IGNORECASE | re.ASCII)
 """A slash and a word: no path (`/etc/hosts`), no file (`/notes.md`)."""
 
+_ROOTS = frozenset(
+    (
+        "applications",
+        "bin",
+        "boot",
+        "data",
+        "dev",
+        "etc",
+        "home",
+        "lib",
+        "library",
+        "media",
+        "mnt",
+        "opt",
+        "proc",
+        "root",
+        "run",
+        "sbin",
+        "srv",
+        "sys",
+        "tmp",
+        "users",
+        "usr",
+        "var",
+        "volumes",
+    )
+)
+"""Folders that stand at the root of a system: `/tmp is full` is about one."""
+
+_ARGUMENTS = 3
+"""Words behind a command that may still be its arguments; what goes on says something."""
+
 _MENTIONS = re.compile(r"(?:@[\w.-]+[\s,:]+)+")
 
 _LONG_DRAWN = re.compile(r"(.)\1{2,}", re.DOTALL)
@@ -54,16 +86,33 @@ def skip_rule(message: str) -> str:
         return "heartbeat"
     if _SYSTEM.match(text):
         return "system"
-    if _COMMAND.match(text):
+    if is_command(text):
         return "slash_command"
     if not words:
         return "symbols"
-    asks = "?" in text or "؟" in text
+    asks = _asks(text)
     kind = _pleasantry(words) if len(words) <= LONGEST else ""
     if kind and not (asks and kind in ASKED):
         return kind
     chosen = (len(words) <= 2 and words.isdigit()) or (len(words) == 1 and not _UNSPACED.match(words))
     return "choice" if chosen and not asks else ""
+
+
+def is_command(text: str) -> bool:
+    """Whether a text is a command to the host with its arguments: `/status`, `/model gpt-5`.
+
+    A path and what is said of one is none, nor is a sentence or a question behind a command's name.
+    """
+    text = unicodedata.normalize("NFKC", text).strip()
+    found = _COMMAND.match(text)
+    if found is None or found[0][1:].lower() in _ROOTS:
+        return False
+    arguments = text[found.end() :].split()
+    return len(arguments) <= _ARGUMENTS and not (arguments and _asks(text))
+
+
+def _asks(text: str) -> bool:
+    return "?" in text or "؟" in text
 
 
 def _words(text: str) -> str:
