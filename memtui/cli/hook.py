@@ -54,6 +54,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="keep prompts and messages in the log of calls, secrets masked",
     )
+    parser.add_argument(
+        "--stable",
+        action="store_true",
+        help="keep the memories of a block in the order of the session's block before, for the prompt cache",
+    )
     add_model_arguments(parser)
 
 
@@ -118,7 +123,7 @@ def _options(args: argparse.Namespace) -> list[str]:
     ):
         words += [option, str(value)] if value else []
     words += [] if args.llm is None else ["--llm", *([args.llm] if args.llm else [])]
-    return words + ["--keep-texts"] * args.keep_texts
+    return words + ["--keep-texts"] * args.keep_texts + ["--stable"] * args.stable
 
 
 def _given() -> str:
@@ -159,4 +164,4 @@ def _played(args: argparse.Namespace, event: Event, opened: list[Engine]) -> dic
         place = Path(args.workspace or ".").resolve()
         named = ({"id": event.agent, "workspace": str(place)},) if args.workspace else ()
         config = read_config(args.config) or {}
-        return play(engine, event, config, place, chat, named, keep_texts=args.keep_texts)
+        return play(engine, event, config, place, chat, named, keep_texts=args.keep_texts, stable=args.stable)

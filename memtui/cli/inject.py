@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from typing import TYPE_CHECKING
 
 from memtui.cli.open_store import open_for
 from memtui.cli.output import print_json, print_text, tell_wait
@@ -12,6 +13,10 @@ from memtui.engine.access import scope_of
 from memtui.engine.discovery import (
     read_config,
 )
+
+if TYPE_CHECKING:
+    from memtui.engine import Engine
+    from memtui.engine.explain import PromptBlock
 
 PACK_POOL = 24
 """Results that a pack of eight items chooses from."""
@@ -46,12 +51,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--count", action="store_true", help="with --session: count the use in the store, as the plugin does"
     )
+    parser.add_argument(
+        "--stable",
+        action="store_true",
+        help="with --session: unchanged memories keep the order of the last block, for the prompt cache",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
     """Ask, and print the block alone: nothing where nothing is injected, and why on standard error."""
     if args.count and not args.session:
         raise UsageError("--count counts the turns of a session.", fix="Name it with --session KEY.")
+    if args.stable and not args.session:
+        raise UsageError("--stable keeps the order of a session's blocks.", fix="Name it with --session KEY.")
     engine = open_for(args, writable=args.count)
     from memtui.engine.documents import consult
     from memtui.engine.recall import UNSET, recipe_named
@@ -83,7 +95,10 @@ def run(args: argparse.Namespace) -> int:
         turn = note_block(engine, made, args.agent, args.session, ids=made.ids, count=args.count)
     block = turn.block if turn is not None else explain.injected(trace)
     documents = consult(engine, trace, home=scope_of("agent", args.agent), config=config, veiled=True)
-    whole = "\n".join(each for each in (block.block, documents.block if documents else "") if each)
+    text, ids = block.block, [part.id for part in block.parts if part.line]
+    if args.stable:
+        text, ids = _in_order(engine, block, args.session)
+    whole = "\n".join(each for each in (text, documents.block if documents else "") if each)
     if args.json:
         print_json(
             {
@@ -91,7 +106,7 @@ def run(args: argparse.Namespace) -> int:
                 "agent": args.agent,
                 "recipe": trace.recipe,
                 "block": whole,
-                "ids": [part.id for part in block.parts if part.line],
+                "ids": ids,
                 "left_out": [
                     {"id": part.id, "why": part.left_out, "gate": part.gate}
                     for part in block.parts
@@ -117,6 +132,20 @@ def run(args: argparse.Namespace) -> int:
     if documents is not None and documents.starved:
         sys.stderr.write(f"documents: {documents.starved}\n")
     return 0
+
+
+def _in_order(engine: Engine, block: PromptBlock, session: str) -> tuple[str, list[str]]:
+    """(the block in the order of the session's last one, its ids), which is kept for the next turn."""
+    from memtui.engine.capture import drop_old_orders, keep_order, kept_order, order_parts
+
+    place = engine.state_place
+    if place is None:
+        return block.block, [part.id for part in block.parts if part.line]
+    drop_old_orders(place)
+    made = order_parts(block, kept_order(place, session))
+    if made.ids:
+        keep_order(place, session, made.ids)
+    return made.text, list(made.ids)
 
 
 def _packed(trace: Trace, args: argparse.Namespace, now_ms: int) -> int:

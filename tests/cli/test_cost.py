@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from memtui.engine.cost import stable_order
+from memtui.engine.demo.build import build_demo
 from tests.cli.conftest import Run
-from tests.conftest import tree_hash
+from tests.conftest import NOW_MS, tree_hash
 from tests.engine.openclaw_homes import unpack_home
 
 
@@ -128,3 +130,27 @@ def test_what_cannot_be_is_wrong_usage(run: Run, place: Path, words: tuple[str, 
     code, _, err = run("cost", "--store", store(place), *words)
     assert code == 2
     assert said in err
+
+
+def test_inject_keeps_the_order_of_a_session_with_the_same_memories(run: Run, tmp_path: Path) -> None:
+    demo = build_demo(tmp_path / "demo", now_ms=NOW_MS)
+
+    def asked(question: str, *more: str) -> list[str]:
+        code, out, err = run("inject", question, "--store", demo, "--recipe", "pro/agent", "--json", *more)
+        assert code == 0, err
+        document = json.loads(out)
+        lines = [line for line in document["block"].split("\n") if line.startswith("- [")]
+        assert len(lines) == len(document["ids"])
+        return list(document["ids"])
+
+    questions = ("which port do I use for SSH to the bastion?", "when may we deploy, and which port for SSH?")
+    before: list[str] = []
+    for question in questions:
+        plain = asked(question, "--session", "plain")
+        stable = asked(question, "--session", "stable", "--stable")
+        assert stable == stable_order(before, plain)
+        before = stable
+    assert before
+    code, _, err = run("inject", questions[0], "--store", demo, "--stable")
+    assert code == 2
+    assert "--session KEY" in err

@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from memtui.engine.capture.replays import read_prototypes, read_recordings, replay
     from memtui.engine.capture.run_document import Again, document
     from memtui.engine.capture.session_turn import SessionBlock, note_block, session_block
+    from memtui.engine.capture.stable_block import drop_old_orders, keep_order, kept_order, order_parts
     from memtui.engine.capture.statement import outcome_of, refusal_of, remember
     from memtui.engine.capture.trace import CaptureCandidate, CaptureText, CaptureTrace
 
@@ -98,13 +99,17 @@ __all__ = [
     "commit",
     "days",
     "document",
+    "drop_old_orders",
     "funnel_of",
     "host_answer",
     "is_own",
+    "keep_order",
+    "kept_order",
     "left_unsaid",
     "messages_of",
     "note_block",
     "note_failed",
+    "order_parts",
     "otherwise",
     "outcome_of",
     "parse_conversations",
@@ -210,6 +215,10 @@ __getattr__ = lazy_names(
         "SessionBlock": "memtui.engine.capture.session_turn",
         "note_block": "memtui.engine.capture.session_turn",
         "session_block": "memtui.engine.capture.session_turn",
+        "order_parts": "memtui.engine.capture.stable_block",
+        "kept_order": "memtui.engine.capture.stable_block",
+        "keep_order": "memtui.engine.capture.stable_block",
+        "drop_old_orders": "memtui.engine.capture.stable_block",
         "replay": "memtui.engine.capture.replays",
         "reworded": "memtui.engine.capture.commits",
         "run_case": "memtui.engine.capture.capture_cases",

@@ -21,6 +21,13 @@ from memtui.engine.capture.live import Live
 from memtui.engine.capture.recipes.pro.injection import InjectionMemory, Pending
 from memtui.engine.capture.recipes.pro.queues import QueuedTurn, Queues
 from memtui.engine.capture.recipes.pro.reflection import ErrorSignal, Reflected
+from memtui.engine.capture.stable_block import (
+    drop_old_orders,
+    drop_order,
+    keep_order,
+    kept_order,
+    order_block,
+)
 from memtui.engine.capture.stages.cleaning import message_texts
 from memtui.engine.changes.process_lock import ProcessLock
 from memtui.engine.clients.calls import Call, CallJournal, asked_of, masked
@@ -263,13 +270,15 @@ def play(
     agents: Sequence[Mapping[str, Any]] = (),
     *,
     keep_texts: bool = False,
+    stable: bool = False,
 ) -> dict[str, Any]:
     """Play an event and answer it: a block for the prompt, files for a start, or how many rows were written.
 
     A host that calls the hook wants what it does, so recall and capture are on unless the block turns them off; they
     are words alone without a model, and no reflection is written then. A store opened for reading injects, and keeps
     nothing. The event is one line of the journal of calls. `agents` are the host's, with `id` and `workspace`.
-    `keep_texts` keeps the words in that line, too, secrets masked.
+    `keep_texts` keeps the words in that line, too, secrets masked. `stable` keeps the memories of a block in the order
+    of the session's block before, so that a prompt cache stays.
     """
     began = monotonic()
     block = {"autoRecall": True, "autoCapture": True, **config}
@@ -283,6 +292,7 @@ def play(
     place = engine.state_place
     if place is not None:
         drop_old_prompts(place)
+        drop_old_orders(place)
         event = _with_own_words(event, kept_prompt(place, event.session) if written else "")
     answer: dict[str, Any] = {"event": event.name, "agent": event.agent}
     ids: list[str] = []
@@ -291,6 +301,8 @@ def play(
     if event.name == "prompt_build":
         played = live.step(_step(event, "prompt_build", event={"prompt": event.prompt}))
         found = [each["result"].get("prependContext", "") for each in played["answer"]]
+        if stable:
+            found = _stable(event, found, played["injected"], answer, place if written else None)
         home = scope_of("agent", event.agent)
         hot = len(played["injected"])
         rule = skip(event.prompt)
@@ -341,6 +353,8 @@ def play(
         live.injected.messages.clear()
         if place is not None:
             drop_prompt(place, event.session)
+            if event.name != "agent_end":
+                drop_order(place, event.session)
     if event.name == "session_end":
         live.injected.pending.pop(event.session, None)
     if written and kept is not None:
@@ -368,6 +382,31 @@ def play(
             )
         )
     return answer
+
+
+def _stable(
+    event: Event, blocks: list[str], ids: Sequence[str], answer: dict[str, Any], place: Path | None
+) -> list[str]:
+    """The blocks of a prompt with their memories in the order of the session's last block, which is then this one.
+
+    Without a `place` to keep it nothing is known of the last block.
+    """
+    if place is None:
+        answer["note"] = "The order of the block is not kept: start the hook with --rw."
+        return blocks
+    if not ids or len(blocks) != 1:
+        return blocks
+    from memtui.engine.cost import split_block
+
+    block = split_block(blocks[0])
+    if block is None or len(block.lines) != len(ids):
+        return blocks
+    made = order_block(blocks[0], list(zip(ids, block.lines, strict=True)), kept_order(place, event.session))
+    try:
+        keep_order(place, event.session, made.ids)
+    except (OSError, RefusedError) as error:  # the prompt gets its block all the same
+        answer["note"] = f"The order of the block is not kept: {error}"
+    return [made.text]
 
 
 def note_failed(place: Path, event: Event, now_ms: int) -> None:

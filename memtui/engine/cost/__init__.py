@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     )
     from memtui.engine.cost.read import read_cost
     from memtui.engine.cost.rules import CacheRule, named_rule, rule_names, rule_of
-    from memtui.engine.cost.turns import CostTurn, stable_order
+    from memtui.engine.cost.turns import CostTurn, split_block, stable_order
     from memtui.engine.cost.what_if import CostVariant, WhatIfCost, measure_what_if, play_variants
 
 __all__ = [
@@ -47,6 +47,7 @@ __all__ = [
     "read_cost",
     "rule_names",
     "rule_of",
+    "split_block",
     "stable_order",
 ]
 
@@ -74,6 +75,7 @@ __getattr__ = lazy_names(
         "read_cost": "memtui.engine.cost.read",
         "rule_names": "memtui.engine.cost.rules",
         "rule_of": "memtui.engine.cost.rules",
+        "split_block": "memtui.engine.cost.turns",
         "stable_order": "memtui.engine.cost.turns",
     },
 )
