@@ -92,7 +92,9 @@ _TABLES = frozenset(key.rpartition(".")[0] for key in _KNOWN if "." in key)
 class Settings:
     """Every setting's value and where it came from."""
 
-    values: Mapping[str, Any] = field(default_factory=lambda: {each.key: each.default for each in SETTINGS})
+    values: Mapping[str, Any] = field(
+        default_factory=lambda: {setting.key: setting.default for setting in SETTINGS}
+    )
     origins: Mapping[str, str] = field(default_factory=dict)
     """By key: the file, the variable or the flag; a key that is not in here has its default."""
     warnings: tuple[str, ...] = ()
@@ -199,7 +201,7 @@ def load_settings(
     `flags` maps setting keys to what was given on the command line, None where nothing was.
     Raises ConfigError for what cannot be read, is unknown, ill-typed or out of range.
     """
-    values: dict[str, Any] = {each.key: each.default for each in SETTINGS}
+    values: dict[str, Any] = {setting.key: setting.default for setting in SETTINGS}
     origins: dict[str, str] = {}
     tree = _read(file)
     storage = tree.pop("storage", {})
@@ -354,7 +356,7 @@ def _keys(block: Mapping[str, Any], environ: Mapping[str, str]) -> tuple[str, ..
 
 def _strange_variables(environ: Mapping[str, str]) -> tuple[str, ...]:
     """A sentence for each MEMTUI_ variable that nothing reads but that looks like a misspelt one."""
-    known = {*(each.variable for each in SETTINGS), *FOLDER_VARIABLES, KEY_VARIABLE}
+    known = {*(setting.variable for setting in SETTINGS), *FOLDER_VARIABLES, KEY_VARIABLE}
     strange = [name for name in sorted(environ) if name.startswith("MEMTUI_") and name not in known]
     near = {name: get_close_matches(name, known, 1, 0.85) for name in strange}
     return tuple(f"{name} is not read; did you mean {close[0]}?" for name, close in near.items() if close)

@@ -82,7 +82,7 @@ class QuickApp(Unhurried, App[None]):
         if self._judged is None or self._judged[0] is not theme:
             self._judged = theme, _own_colours(theme)
         return (
-            [each for each in filters if not isinstance(each, ANSIToTruecolor)]
+            [filter_text for filter_text in filters if not isinstance(filter_text, ANSIToTruecolor)]
             if self._judged[1]
             else filters
         )

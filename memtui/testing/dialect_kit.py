@@ -188,7 +188,7 @@ class _Kit:
             assert recognised == self.sample.dialect, "with them, the table is not recognised"
             ids = [row[dialect.columns.id] for row in hostile]
             engine.view(ListQuery())
-            found = engine.memories([str(each) for each in ids])
+            found = engine.memories([str(memory_id) for memory_id in ids])
             assert len(found) == len(ids), f"{len(found)} of {len(ids)} rows are read"
             for memory in found.values():
                 raw = [sign for sign in memory.text if _is_raw(sign)]

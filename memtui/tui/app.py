@@ -526,7 +526,7 @@ _HERE = str(Path(__file__).parents[1])
 def stopped(error: BaseException) -> str:
     """Some lines about `error`: its words (secrets masked), the places in memtui, and what to do."""
     frames = traceback.extract_tb(error.__traceback__)
-    ours = [each for each in frames if each.filename.startswith(_HERE)] or list(frames)
+    ours = [frame for frame in frames if frame.filename.startswith(_HERE)] or list(frames)
     places = [
         f"  memtui{each.filename.removeprefix(_HERE)}:{each.lineno} in {each.name}" for each in ours[-6:]
     ]

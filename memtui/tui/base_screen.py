@@ -135,7 +135,7 @@ class BaseScreen(QuickScreen, CallsMixin):
         if self._last is None or self.focused in chain:
             return
         lists = [each for each in chain if not each.check_consume_key("j", "j")]
-        near = [each for each in lists if each.parent is self._last.parent]
+        near = [listing for listing in lists if listing.parent is self._last.parent]
         if found := [each for each in chain if each is self._last] or near or lists:
             self.set_focus(
                 found[0], scroll_visible=False

@@ -195,4 +195,4 @@ def reads(screen: DOMNode, *, moving: bool = False) -> bool:
     """Whether anything on a screen is still reading what a key may be about."""
     nodes = screen.walk_children(with_self=True)
     runners = (getattr(node, "runner", None) for node in nodes)
-    return any(isinstance(each, EngineCalls) and each.reading(moving=moving) for each in runners)
+    return any(isinstance(runner, EngineCalls) and runner.reading(moving=moving) for runner in runners)

@@ -123,13 +123,13 @@ def effect_of_staged(
 
 def _of_the_table(planned: ChangeSet, id: str) -> bool:
     """Whether a memory of a plan is there already: the id of a new one is another with each plan."""
-    return any(each.id == id and each.op != "add" for each in planned.changes)
+    return any(change.id == id and change.op != "add" for change in planned.changes)
 
 
 def _as_agreed(made: ChangeSet, agreed: ChangeSet) -> bool:
     """Whether a plan with its vectors does what was looked at without them, and has nothing new to warn of."""
-    same = [(each.op, each.group or each.id) for each in made.changes] == [
-        (each.op, each.group or each.id) for each in agreed.changes
+    same = [(change.op, change.group or change.id) for change in made.changes] == [
+        (change.op, change.group or change.id) for change in agreed.changes
     ]
     return same and not made.conflicts and set(made.warnings) <= set(agreed.warnings)
 
@@ -137,7 +137,7 @@ def _as_agreed(made: ChangeSet, agreed: ChangeSet) -> bool:
 def words_on_top(engine: Engine, planned: ChangeSet) -> str:
     """The sentence that the plan is about memories with staged changes; empty when it is not."""
     waiting = engine.write_state.staged.ops
-    count = sum(each.id in waiting for each in planned.changes) if planned.undoes is None else 0
+    count = sum(change.id in waiting for change in planned.changes) if planned.undoes is None else 0
     said = "has a staged change" if count == 1 else "have staged changes"
     return (
         f"{counted(count, 'memory', 'memories')} {said}: this comes on top, applied with it." if count else ""
@@ -401,7 +401,7 @@ class ChangeRequests(Widget):
         stop = access.reason if access.verdict == "confirm" else ""
         never = engine.write_state.never_because
         sends = engine.sends
-        known = any(planned.unsent in each for each in planned.warnings)
+        known = any(planned.unsent in warning for warning in planned.warnings)
         sent_then = f"Nothing was sent yet; apply and stage send it{'' if known else f': {planned.unsent}'}."
         said = [
             note
@@ -466,7 +466,7 @@ class ChangeRequests(Widget):
         elif answer is None:
             self.say("Nothing was changed.", "note")
         elif answer.what == "force":
-            self._plan(self._again(asked, [each.id for each in answer.change_set.conflicts]))
+            self._plan(self._again(asked, [conflict.id for conflict in answer.change_set.conflicts]))
         elif answer.what == "send":
             self._plan(asked.make, send=True)
         elif answer.what == "stage":
@@ -493,7 +493,7 @@ class ChangeRequests(Widget):
         assert asked is not None
         kept = set(planned.ids)
         waiting = asked.engine.write_state.staged
-        waiting.drop([each for each in waiting.ops if each not in kept])
+        waiting.drop([operation for operation in waiting.ops if operation not in kept])
         host(self).take("staged", len(waiting))
 
     def _kept(self, planned: ChangeSet) -> None:
@@ -555,7 +555,13 @@ class ChangeRequests(Widget):
         def work(token: CancelToken, report: Report) -> Any:
             made, notes = _with_notes(asked.make(asked.engine))
             kept = set(planned.ids)
-            made = made.without([each for each in made.ids if each not in kept and _of_the_table(made, each)])
+            made = made.without(
+                [
+                    memory_id
+                    for memory_id in made.ids
+                    if memory_id not in kept and _of_the_table(made, memory_id)
+                ]
+            )
             return use(made) if _as_agreed(made, planned) else (made, notes)
 
         return work
@@ -579,7 +585,7 @@ class ChangeRequests(Widget):
         """The flash line of a written change: what, its entry, how it is taken back, what is new to know."""
         if outcome.entry is None:
             return "Nothing had to be written; the journal knows it now."
-        archived = outcome.action == "forget" and all(each.op == "edit" for each in outcome.changes)
+        archived = outcome.action == "forget" and all(change.op == "edit" for change in outcome.changes)
         verb = "archived" if archived else _DONE.get(outcome.action, "changed")
         done = f"{counted(outcome.changed, 'memory', 'memories')} {verb}"
         if outcome.final:
@@ -590,7 +596,7 @@ class ChangeRequests(Widget):
             back = f"{keys.cap((self._undo or 'app.make-again').replace('undo', 'redo'))} redoes it"
         else:
             back = f"{keys.cap(self._undo or 'app.take-back')} undoes it"
-        new = [each for each in outcome.warnings if each not in self._agreed.warnings]
+        new = [warning for warning in outcome.warnings if warning not in self._agreed.warnings]
         known = host(self).session.engine
         heard = known.write_state.access.warning if known is not None else ""
         told = [each for each in new if each != heard]

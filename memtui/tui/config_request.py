@@ -123,7 +123,7 @@ class ConfigRequests(Widget):
         self.runner.call(WRITE, work, self._have_written, failed=self._failed)
 
     def _have_written(self, record: ConfigRecord) -> None:
-        files = ", ".join(Path(each.path).name for each in record.files)
+        files = ", ".join(Path(file.path).name for file in record.files)
         self._read_again(
             f"{files} written, a backup beside it; you restart the gateway: {RESTART}", undone=False
         )

@@ -67,7 +67,7 @@ def spots(screen: Screen[object]) -> list[JumpTarget]:
     """Everything on the screen that the keyboard can be taken to: the panels first, then their rows."""
     panels, rows = [], []
     for widget in screen.focus_chain:
-        frame = next((each for each in widget.ancestors if isinstance(each, Panel)), None)
+        frame = next((ancestor for ancestor in widget.ancestors if isinstance(ancestor, Panel)), None)
         corner = (frame or widget).region.offset
         inset = 1 if frame is not None and frame.styles.border_left[0] else 0
         panels.append(JumpTarget(corner.x + inset, corner.y, widget.focus))

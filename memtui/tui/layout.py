@@ -149,10 +149,10 @@ def _widest(width: int) -> int:
 
 def nudges(width: int, shape: BrowseShape) -> tuple[int, int]:
     """The least and the greatest nudge that is seen on a screen of `width`; only that of now without side panels."""
-    sides = [each for each in _usual_sides(width, shape) if each]
+    sides = [side for side in _usual_sides(width, shape) if side]
     if size_class(width) == "narrow" or shape.zoom or not sides:
         return shape.nudge, shape.nudge
-    least, most = min(NARROWEST - each for each in sides), max(_widest(width) - each for each in sides)
+    least, most = min(NARROWEST - side for side in sides), max(_widest(width) - side for side in sides)
     return max(LEAST_NUDGE, least), min(MOST_NUDGE, most)
 
 

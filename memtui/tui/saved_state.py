@@ -44,7 +44,11 @@ def read_query(values: Any, sorts: Sequence[str] = ()) -> ListQuery:
         query = replace(query, filter=text)
     if isinstance(sort, str) and sort.removeprefix("-") in (*SORT_KEYS, *sorts):
         query = replace(query, sort=sort)
-    if isinstance(scopes, list) and scopes and all(each is None or isinstance(each, str) for each in scopes):
+    if (
+        isinstance(scopes, list)
+        and scopes
+        and all(scope is None or isinstance(scope, str) for scope in scopes)
+    ):
         query = replace(query, scopes=tuple(scopes))
     return query
 
@@ -81,7 +85,7 @@ def read_wish(values: Any, sorts: Sequence[str] = ()) -> ListRequest:
 def read_filters(values: Any) -> tuple[str, ...]:
     """The filters typed before, the last first."""
     return (
-        tuple(each for each in values if isinstance(each, str))[:MOST_FILTERS]
+        tuple(value for value in values if isinstance(value, str))[:MOST_FILTERS]
         if isinstance(values, list)
         else ()
     )
@@ -91,7 +95,7 @@ def with_filter_first(filters: tuple[str, ...], text: str) -> tuple[str, ...]:
     """The history with this filter as its last one; unchanged for one that must not be kept."""
     if not text.strip() or not keepable(text):
         return filters
-    return (text, *(each for each in filters if each != text))[:MOST_FILTERS]
+    return (text, *(filter_text for filter_text in filters if filter_text != text))[:MOST_FILTERS]
 
 
 def read_views(values: Any, sorts: Sequence[str] = ()) -> dict[str, View]:
@@ -99,9 +103,9 @@ def read_views(values: Any, sorts: Sequence[str] = ()) -> dict[str, View]:
     if not isinstance(values, dict):
         return {}
     return {
-        each: read_query(values[each], sorts)
-        for each in sorted(values, key=str.casefold)[:MOST_VIEWS]
-        if each and view_name(each) == each
+        value: read_query(values[value], sorts)
+        for value in sorted(values, key=str.casefold)[:MOST_VIEWS]
+        if value and view_name(value) == value
     }
 
 

@@ -64,7 +64,7 @@ def look(app: App[Any]) -> TourSituation:
     trace = getattr(getattr(frame, "state", None), "trace", None) if _mode(frame) == "recall" else None
     mine = trace is not None and getattr(trace, "query", "") == QUESTION
     verdict = getattr(getattr(frame, "state", None), "verdict", None) if _mode(frame) == "capture" else None
-    texts = [trace.memories[each.id].text for each in trace.results] if trace is not None and mine else []
+    texts = [trace.memories[result.id].text for result in trace.results] if trace is not None and mine else []
     return TourSituation(
         mode=_mode(frame),
         dialog=type(stack[-1]).__name__ if len(stack) > 1 else "",

@@ -146,7 +146,9 @@ class KeymapApp(QuickApp):
     @property
     def frame(self) -> BaseScreen | None:
         """The screen under whatever overlay is open: a mode's own, or one that was opened over it."""
-        return next((each for each in reversed(self.screen_stack) if isinstance(each, BaseScreen)), None)
+        return next(
+            (screen for screen in reversed(self.screen_stack) if isinstance(screen, BaseScreen)), None
+        )
 
     def say(self, text: str, kind: Any = "done") -> None:
         """One line above the key bar of the present screen."""
@@ -209,7 +211,7 @@ class KeymapApp(QuickApp):
             await super().on_event(event)
         elif name:
             await super().on_event(events.Key(name, None))
-        way = [each for each in taker.ancestors_with_self if each is not self]
+        way = [ancestor for ancestor in taker.ancestors_with_self if ancestor is not self]
         self._see_lost(self._serial, self._steps, 0)
         self._follow(self._serial, way, 0)
 
@@ -263,7 +265,7 @@ class KeymapApp(QuickApp):
         )  # of the keys that work everywhere, too: it waits for the store
         if event.key in _NOW or (key is not None and key.context == "app" and not writes):
             return False
-        if any(each.group == PERFORM and not each.is_finished for each in self.workers):
+        if any(worker.group == PERFORM and not worker.is_finished for worker in self.workers):
             return True  # what a sentence of the palette asks for is on its way: the key is for where it ends
         based = isinstance(screen, BaseScreen)
         unready = based if taker is None else not taker.size or getattr(taker, "due", False)

@@ -86,11 +86,11 @@ def unusable(key: str) -> str:
     if key in _SAME:
         return f"reaches memtui as {_SAME[key]}: terminals cannot tell them apart"
     *modifiers, name = key.split("+")
-    if strange := [each for each in modifiers if each not in _MODIFIERS]:
+    if strange := [modifier for modifier in modifiers if modifier not in _MODIFIERS]:
         if strange[0] in _MORE:
             return f"never reaches a program in a terminal, which keeps {strange[0]} for itself"
         return f"is no key: {strange[0]} is no modifier (ctrl, alt, shift)"
-    known = {each.value for each in Keys}
+    known = {key.value for key in Keys}
     printable = name in REPLACED_KEYS or key_to_character(name) is not None
     if not printable and name not in known:
         near = get_close_matches(name, [each for each in known if "<" not in each], 1, 0.6)

@@ -73,7 +73,9 @@ class Keymap:
 
         def give(at: int, letters: Sequence[str]) -> None:
             wanted = choices[at][0]
-            free = (each for each in letters if each not in found and held.get(each, wanted) == wanted)
+            free = (
+                letter for letter in letters if letter not in found and held.get(letter, wanted) == wanted
+            )
             found[at] = found[at] or next(free, "")
 
         for at, (wanted, _) in enumerate(choices):

@@ -49,7 +49,7 @@ def load_keymap(default: tuple[Action, ...], file: Path | None = None, preset: s
     table, refused = apply(base.table(default), wishes)
     name = file.name if file is not None else "keys"
     inorder = sorted((*problems, *refused), key=lambda problem: problem.line)
-    sentences = (*elsewhere, *(f"{name}, {each.sentence}" for each in inorder))
+    sentences = (*elsewhere, *(f"{name}, {node.sentence}" for node in inorder))
     return Keymap(table, default, wanted or preset, sentences)
 
 
@@ -88,11 +88,11 @@ def _flat(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]
 def _keys(value: Any) -> tuple[str, ...] | str:
     """The keys of a value, or why it is none."""
     given = [value] if isinstance(value, str) else value
-    if not isinstance(given, list) or not all(isinstance(each, str) for each in given):
+    if not isinstance(given, list) or not all(isinstance(item, str) for item in given):
         return 'write a key in quotes, or a list of them: ["u", "f8"].'
     found = []
-    for each in given:
-        parts = each.split(",") if len(each) > 1 and not each.endswith((",", "+")) else [each]
+    for item in given:
+        parts = item.split(",") if len(item) > 1 and not item.endswith((",", "+")) else [item]
         for part in parts:
             pressed = [canonical(key) for key in part.split(" ") if key] or [canonical(part or " ")]
             if len(pressed) > MOST_KEYS:

@@ -75,7 +75,9 @@ async def _act(app: KeymapApp, key: Action, call: str) -> bool:
     if node is None:
         return False
     name = call.partition("(")[0]
-    callee = next(each for each in (*node.ancestors_with_self, app) if hasattr(each, f"action_{name}"))
+    callee = next(
+        ancestor for ancestor in (*node.ancestors_with_self, app) if hasattr(ancestor, f"action_{name}")
+    )
     await _until(app, lambda: callee.check_action(name, ()) is True, 10 * LOOK_S)
     if callee.check_action(name, ()) is not True:
         app.say(f"{key.title}: {refusal(node, key)}", "note")

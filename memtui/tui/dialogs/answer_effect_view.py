@@ -115,7 +115,7 @@ def answers_lines(
 ) -> list[Content]:
     """The answers that change, those that lose what a case expects first; beyond the first few they are counted."""
     shown = sorted(changed, key=lambda each: (not each.lost, not each.saved))
-    lines = [line for each in shown[:MOST_ANSWERS] for line in answer_lines(each, width, glyphs, kind)]
+    lines = [line for change in shown[:MOST_ANSWERS] for line in answer_lines(change, width, glyphs, kind)]
     more = len(shown) - MOST_ANSWERS
     said = f"   and {full(more)} {'answers' if more > 1 else 'answer'} more"
     return [*lines, Content.styled(said, "$dim")] if more > 0 else lines
@@ -284,7 +284,7 @@ def _scope(scope: str | None) -> str:
 def else_lines(plan: ChangeSet, width: int, glyphs: Glyphs, back: str) -> list[Content]:
     """What else the change does: what the rules of the store add, how many memories of which scope, the way back."""
     said: list[str] = list(plan.notes)
-    if len({each.group or each.id for each in plan.changes}) > 1:
+    if len({change.group or change.id for change in plan.changes}) > 1:
         said.append(scopes_words(plan))
     if back:
         said.append(back)

@@ -58,7 +58,7 @@ class PreviewAnswer:
 
 def linked_texts(engine: Engine, ids: Sequence[str]) -> dict[str, str]:
     """The texts of these memories, each on one line; for a worker."""
-    return {id: one_line(veiled(each.text)) for id, each in engine.memories(ids).items()}
+    return {id: one_line(veiled(memory.text)) for id, memory in engine.memories(ids).items()}
 
 
 def only_past(plan: ChangeSet) -> bool:
@@ -68,7 +68,7 @@ def only_past(plan: ChangeSet) -> bool:
 
 def deletions(plan: ChangeSet) -> int:
     """How many memories go for good with it; 0 for a change that destroys nothing."""
-    gone = sum(each.op == "delete" for each in plan.changes) + len(plan.purges)
+    gone = sum(change.op == "delete" for change in plan.changes) + len(plan.purges)
     return gone if plan.destroys else 0
 
 
@@ -190,7 +190,7 @@ class ChangePreview(QuickModal[PreviewAnswer | None]):
         self._said, self._stop_agent, self._way_out = tuple(notes), stop_agent, way_out
         self._locked = locked
         self._turns = turns
-        self._forcible = forcible or any(each.reason == "changed" for each in plan.conflicts)
+        self._forcible = forcible or any(conflict.reason == "changed" for conflict in plan.conflicts)
         self._typed = ""
         self._lines = 0
         self._staging = staging
@@ -276,7 +276,7 @@ class ChangePreview(QuickModal[PreviewAnswer | None]):
         if self._sends and self._clean:
             ways.append(("change.send", "send, measure"))
         if self._turns and self._row and not plan.conflicts:
-            op = next((each.op for each in plan.changes if each.id == self._row), "")
+            op = next((change.op for change in plan.changes if change.id == self._row), "")
             ways.append(("change.redact", "delete" if op == "edit" else "redact"))
         if self._can_keep:
             ways.append(("change.survivor", "keep this one"))
@@ -397,7 +397,7 @@ class ChangePreview(QuickModal[PreviewAnswer | None]):
         panel, effect = self.query_one(Panel), self.query_one(EffectRows)
         narrow = self.has_class("-narrow")
         width = panel.content_size.width or self.size.width
-        above = [each for each in self.children if each.styles.dock == "top" and each.display]  # the tour
+        above = [child for child in self.children if child.styles.dock == "top" and child.display]  # the tour
         high = self.size.height - sum(each.outer_size.height + each.styles.margin.height for each in above)
         room = (high if narrow else high * 94 // 100) - panel.gutter.height
         room = kept or max(2, room - self.query_one(DialogKeys).rows)
@@ -458,7 +458,7 @@ class ChangePreview(QuickModal[PreviewAnswer | None]):
     @property
     def _row(self) -> str:
         """The memory under the cursor; of a single one, that."""
-        alone = len({each.group or each.id for each in self.plan.changes}) == 1
+        alone = len({change.group or change.id for change in self.plan.changes}) == 1
         return self._rows.key or (self.plan.changes[0].id if alone else "")
 
     def action_redact(self) -> None:
@@ -474,7 +474,7 @@ class ChangePreview(QuickModal[PreviewAnswer | None]):
         self.dismiss(PreviewAnswer("stage", self.plan))
 
     def action_leave_out(self) -> None:
-        self._take(self.plan.without([each.id for each in self.plan.conflicts]))
+        self._take(self.plan.without([conflict.id for conflict in self.plan.conflicts]))
 
     def action_drop(self) -> None:
         self._take(self.plan.without([self._rows.key]))
@@ -514,7 +514,7 @@ class StagedSet(ChangePreview):
 
     @property
     def _can_amend(self) -> bool:
-        op = next((each.op for each in self.plan.changes if each.id == self._row), "delete")
+        op = next((change.op for change in self.plan.changes if change.id == self._row), "delete")
         return self._amends and not self.plan.conflicts and op != "delete"
 
     def more_ways(self) -> list[Way]:

@@ -115,7 +115,7 @@ def value_words(value: Any, name: str = "") -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list):
-        return ", ".join(value_words(each) for each in value) or "(empty)"
+        return ", ".join(value_words(item) for item in value) or "(empty)"
     if isinstance(value, dict):
         return ", ".join(_named(key, each) for key, each in value.items()) or "(empty)"
     if name.endswith(_TIMES) and isinstance(value, int | float) and _FIRST_MS < value < _LAST_MS:
@@ -176,7 +176,7 @@ def plan_rows(
 
     `whole`: every text to its end, also among many changes. `names`: texts of memories that it only speaks of.
     """
-    names = {**(names or {}), **{each.id: one_line(veiled(each.title)) for each in plan.changes}}
+    names = {**(names or {}), **{change.id: one_line(veiled(change.title)) for change in plan.changes}}
     head = head_lines(plan, notes, width, glyphs)
     alike = _alike(plan.changes)
     above, below = (
@@ -219,18 +219,18 @@ Alike = Mapping[tuple[str, ...], Mapping[str, tuple[Any, Any]]]
 
 def _alike(changes: Sequence[Change]) -> Alike:
     """What is done to several memories in the same way, to be said once: fields that change so wherever they change."""
-    edits = [each for each in changes if each.op == "edit"]
+    edits = [change for change in changes if change.op == "edit"]
     told: dict[tuple[str, ...], dict[str, tuple[Any, Any]]] = {}
     if len(edits) < 2:
         return told
-    fields = dict.fromkeys(name for each in edits for name in each.after)
+    fields = dict.fromkeys(name for edit in edits for name in edit.after)
     for name in fields:
         if name in ("text", "relations", "supersedes", *_LAYERS, *_REPLACED):
             continue
-        here = [each for each in edits if name in each.after]
-        ways = {repr((each.before.get(name), each.after[name])) for each in here}
+        here = [edit for edit in edits if name in edit.after]
+        ways = {repr((change.before.get(name), change.after[name])) for change in here}
         if len(here) > 1 and len(ways) == 1:
-            ids = tuple(each.id for each in here)
+            ids = tuple(change.id for change in here)
             told.setdefault(ids, {})[name] = (here[0].before.get(name), here[0].after[name])
     return told
 
@@ -276,7 +276,7 @@ def head_lines(plan: ChangeSet, notes: Sequence[str], width: int, glyphs: Glyphs
         lines += heading(f"deleted before, and now without a trace: {full(len(plan.purges))}")
     lines += _copies(plan, width, glyphs)
     if plan.changes:
-        reasons = Counter(each.why for each in plan.changes if each.op == "delete")
+        reasons = Counter(change.why for change in plan.changes if change.op == "delete")
         whys = [_reason(why, n) for why, n in reasons.items()] if len(reasons) > 1 else []
         if whys:
             lines += heading(crop(", ".join(whys), width - 2, glyphs.ellipsis), "$dim")
@@ -293,7 +293,7 @@ def _copies(plan: ChangeSet, width: int, glyphs: Glyphs) -> Iterator[Content]:
     """Where else the text stands: from the end of the path, which tells files apart."""
     if not plan.copies:
         return
-    goes = sum(bool(each["goes"]) for each in plan.copies)
+    goes = sum(bool(copy["goes"]) for copy in plan.copies)
     stay = len(plan.copies) - goes
     yield from heading(
         f"COPIES IN FILES  {full(goes)} go{'es' if goes == 1 else ''}, {full(stay)} stay{'s' if stay == 1 else ''}"
@@ -312,12 +312,12 @@ def _copies(plan: ChangeSet, width: int, glyphs: Glyphs) -> Iterator[Content]:
 
 def _paired(changes: Sequence[Change]) -> list[tuple[Change, Change | None]]:
     """A new version with the row that it supersedes; every other change alone."""
-    old = {each.group: each for each in changes if each.group and each.op == "edit"}
-    fresh = {each.group for each in changes if each.group and each.op == "add"}
+    old = {change.group: change for change in changes if change.group and change.op == "edit"}
+    fresh = {change.group for change in changes if change.group and change.op == "add"}
     return [
-        (each, old.get(each.group) if each.op == "add" else None)
-        for each in changes
-        if each.op == "add" or each.group not in fresh or not each.group
+        (change, old.get(change.group) if change.op == "add" else None)
+        for change in changes
+        if change.op == "add" or change.group not in fresh or not change.group
     ]
 
 
@@ -472,7 +472,7 @@ def _links(
     old, new = (_ends(side, used) for side in (before, after))
     relations = before.get("relations"), after.get("relations")
     if "relations" in before or "relations" in after:
-        first, second = (_relations(each) for each in relations)
+        first, second = (_relations(relation) for relation in relations)
         if first is not None and second is not None:
             used.add("relations")
             old |= dict.fromkeys(first)
@@ -511,7 +511,7 @@ def _relations(value: Any) -> list[tuple[str, str]] | None:
         return []
     if not isinstance(value, list):
         return None
-    ends = [(each.get("type"), each.get("targetId")) for each in value if isinstance(each, dict)]
+    ends = [(item.get("type"), item.get("targetId")) for item in value if isinstance(item, dict)]
     if len(ends) < len(value) or not all(isinstance(target, str) for _, target in ends):
         return None
     return [(_WORDS.get(str(kind), one_line(str(kind))), str(target)) for kind, target in ends]

@@ -41,9 +41,9 @@ _WORDS = ("category", "importance_label", "tier", "state", "layer")
 def field_options(fields: Sequence[Field]) -> list[Option]:
     """The fields that memories of this store have, as choices."""
     return [
-        Option(each.name, each.name.replace("_", " "), each.takes, LETTERS[each.name])
-        for each in fields
-        if each.name in LETTERS
+        Option(field.name, field.name.replace("_", " "), field.takes, LETTERS[field.name])
+        for field in fields
+        if field.name in LETTERS
     ]
 
 
@@ -67,7 +67,7 @@ def choose_change(
 
     What of both was `said` before is not asked again.
     """
-    by_name = {each.name: each for each in fields}
+    by_name = {field.name: field for field in fields}
     field, given = said
     if field in by_name and given:
         then(field, given)

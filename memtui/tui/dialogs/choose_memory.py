@@ -71,7 +71,7 @@ class MemoryRows(RowList):
     def paint(self, width: int) -> Sequence[Row]:
         if not self.memories:
             return [Row((Content(), Content.styled(f"  {one_line(self.said)}", "$dim")))]
-        return [Row((self._line(each, width),), each.id) for each in self.memories if each.id]
+        return [Row((self._line(memory, width),), memory.id) for memory in self.memories if memory.id]
 
     def _line(self, memory: Memory, width: int) -> Content:
         glyphs = host(self).glyphs

@@ -62,7 +62,7 @@ class OptionRows(Widget, can_focus=True):
     def shown(self) -> list[int]:
         """The places of the options that hold every word of what is sought."""
         words = (self.sought or "").lower().split()
-        named = [f"{each.label} {each.hint}".lower() for each in self.options]
+        named = [f"{option.label} {option.hint}".lower() for option in self.options]
         return [at for at, name in enumerate(named) if all(word in name for word in words)]
 
     @property
@@ -94,7 +94,7 @@ class OptionRows(Widget, can_focus=True):
         glyphs = host(self).glyphs
         width = max(20, self.size.width)
         label_width = min(
-            max((cell_len(one_line(each.label)) for each in self.options), default=8) + 2, width - 6
+            max((cell_len(one_line(option.label)) for option in self.options), default=8) + 2, width - 6
         )
         lines = []
         shown = self.shown
@@ -159,8 +159,8 @@ class ChooseOne(QuickModal[str | None]):
 
     def _width(self) -> int:
         """As wide as the longest option where the screen is; else four fifths of it. Never narrower than usual."""
-        labels = max((cell_len(one_line(each.label)) for each in self._options), default=0)
-        hints = max((cell_len(one_line(each.hint)) for each in self._options), default=0)
+        labels = max((cell_len(one_line(option.label)) for option in self._options), default=0)
+        hints = max((cell_len(one_line(option.hint)) for option in self._options), default=0)
         wanted, screen = labels + hints + AROUND, self.app.size.width
         return max(MENU_WIDTH, wanted if wanted <= screen else screen * 4 // 5)
 

@@ -52,7 +52,7 @@ _OF_SERVICES = ("embedding.", "retrieval.rerank", "llm.")
 
 def asks(draft: ConfigDraft) -> bool:
     """Whether services should be asked before it is written."""
-    return bool(draft.checks) and any(each.short.startswith(_OF_SERVICES) for each in draft.changes)
+    return bool(draft.checks) and any(change.short.startswith(_OF_SERVICES) for change in draft.changes)
 
 
 class ConfigRows(RowList):
@@ -124,9 +124,13 @@ def _of_plan(planned: PlannedConfig, forth: str) -> Iterator[tuple[str, str, str
     for change in draft.changes:
         yield "$foreground", "", f"{change.short}: {f' {forth} '.join(values_of(change))}"
     yield "heading", "", "EFFECT"
-    for each in draft.consequences:
-        if not (planned.first and each.kind == "access"):
-            yield "bold $stale" if each.grave else "$foreground", each.kind, each.sentence
+    for consequence in draft.consequences:
+        if not (planned.first and consequence.kind == "access"):
+            yield (
+                "bold $stale" if consequence.grave else "$foreground",
+                consequence.kind,
+                consequence.sentence,
+            )
     for problem in draft.problems:
         yield "$stale", problem.severity, f"{problem.sentence}. {problem.remedy}"
     for name in draft.missing:

@@ -102,7 +102,7 @@ class FindList(QuickModal[str | None]):
 
     def _show(self, text: str) -> None:
         words = text.lower().split()
-        found = [each for each in self._items if all(w in f"{each.label} {each.hint}".lower() for w in words)]
+        found = [item for item in self._items if all(w in f"{item.label} {item.hint}".lower() for w in words)]
         rows = self.query_one(ItemRows)
         rows.items, rows.said = found[:MOST], "Nothing holds these words." if self._items else self._empty
         rows.repaint(found[0].value if found else "")

@@ -105,7 +105,7 @@ def receipt_sheet(receipt: Mapping[str, Any], warnings: Sequence[str]) -> Sheet:
     """What was verified after a forget, and where its receipt is."""
     found, searched = receipt["found"], receipt["searched"]
     gone = counted(len(receipt["memories"]), "memory", "memories")
-    stays = any(each["why"] == "stays" for each in receipt["memories"])
+    stays = any(memory["why"] == "stays" for memory in receipt["memories"])
     what = f"{gone}: {receipt['mode']}" if stays else f"{gone} forgotten ({receipt['mode']})"
     intro = [
         f"{what}. The receipt holds ids and hashes, no text:",
@@ -132,8 +132,8 @@ def receipt_sheet(receipt: Mapping[str, Any], warnings: Sequence[str]) -> Sheet:
         for each in receipt["copies_left"]
     ]
     hashes = [
-        SheetLine(one_line(str(each["id"]))[:8], str(each.get("text_sha256") or "deleted before"))
-        for each in receipt["memories"]
+        SheetLine(one_line(str(memory["id"]))[:8], str(memory.get("text_sha256") or "deleted before"))
+        for memory in receipt["memories"]
     ]
     twins = [SheetLine(each[:8], ", ".join(others)) for each, others in receipt["same_text"].items()]
     sections = [SheetSection("LOOKED FOR AFTERWARDS", tuple(lines))]

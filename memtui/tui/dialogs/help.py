@@ -81,7 +81,7 @@ def help_title(screen: Screen[object]) -> str:
     )
     if not contexts:
         return "memtui"
-    around = next((each for each in contexts if is_screen(each)), "")
+    around = next((context for context in contexts if is_screen(context)), "")
     title = place(contexts[0]).title
     shared = around and ANY_SCREEN in place(contexts[0]).inside
     return f"{place(around).title}, {title[0].lower()}{title[1:]}" if shared else title

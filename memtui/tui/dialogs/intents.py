@@ -22,7 +22,11 @@ def export_words() -> dict[str, str]:
     """Words for the formats of an export, to their names."""
     from memtui.engine.transfer import EXPORT_FORMATS
 
-    return {word: each.name for each in EXPORT_FORMATS for word in (each.name, *each.words)}
+    return {
+        word: export_format.name
+        for export_format in EXPORT_FORMATS
+        for word in (export_format.name, *export_format.words)
+    }
 
 
 _OF_A_FORM = frozenset(("file", "files", "folder", "vault", "format", "form", "lines", "notes"))

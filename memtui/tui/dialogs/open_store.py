@@ -92,7 +92,7 @@ def places(recent: Sequence[str], environ: Mapping[str, str], cwd: Path) -> list
             known[store.path] = error.message
             continue
         rows = "" if health.rows is None else f", {counted(health.rows, 'memory', 'memories')}"
-        agents = ", ".join(one_line(each) for each in health.agents if each)
+        agents = ", ".join(one_line(agent) for agent in health.agents if agent)
         known[store.path] = f"{health.dialect_title or store.plugin}{rows}{f', {agents}' if agents else ''}"
     found = [
         Place("before", each, known.get(each, ""), last_written(Path(each)))
@@ -118,14 +118,14 @@ def folders(typed: str, cwd: Path) -> list[Place]:
     parent, start = (path, "") if typed.endswith(os.sep) or path.is_dir() else (path.parent, path.name)
     try:
         there = sorted(
-            each
-            for each in parent.iterdir()
-            if each.name.startswith(start) and not each.name.endswith(".lance") and each.is_dir()
+            path
+            for path in parent.iterdir()
+            if path.name.startswith(start) and not path.name.endswith(".lance") and path.is_dir()
         )
     except OSError:
         there = []
-    shown = [each for each in there if start.startswith(".") or not each.name.startswith(".")][:MOST_FOLDERS]
-    found = [Place("folder", str(each), written_ms=last_written(each)) for each in shown]
+    shown = [path for path in there if start.startswith(".") or not path.name.startswith(".")][:MOST_FOLDERS]
+    found = [Place("folder", str(path), written_ms=last_written(path)) for path in shown]
     found = [
         each if each.written_ms is not None else Place("folder", each.value, store=False) for each in found
     ]

@@ -157,7 +157,7 @@ def shifted(text: str, offsets: tuple[int, ...], width: int) -> tuple[str, tuple
     if not offsets or cell_len(text[: offsets[0]]) < width * 3 // 4:
         return text, offsets
     start = max(0, offsets[0] - width // 4)
-    return f"…{text[start + 1 :]}", tuple(each - start for each in offsets if each > start)
+    return f"…{text[start + 1 :]}", tuple(offset - start for offset in offsets if offset > start)
 
 
 class EntryPane(Widget):

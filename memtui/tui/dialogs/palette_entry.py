@@ -298,7 +298,7 @@ def match_offsets(text: str, wanted: Sequence[str]) -> tuple[int, ...]:
         return ()
     found: set[int] = set()
     for word in wanted:
-        starts = [each.start() for each in re.finditer(re.escape(word), low)]
+        starts = [match.start() for match in re.finditer(re.escape(word), low)]
         begun = [at for at in starts if at == 0 or not low[at - 1].isalnum()]
         for at in begun or starts:
             found.update(range(at, at + len(word)))

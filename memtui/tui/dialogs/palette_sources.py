@@ -335,13 +335,13 @@ def _topics(screen: Screen[object]) -> list[PaletteEntry]:
     return [
         PaletteEntry(
             "TOPICS",
-            each.title,
+            topic.title,
             partial(shower, i),
-            each.about(cap),
-            detail=each.about(cap),
-            copies=each.name,
+            topic.about(cap),
+            detail=topic.about(cap),
+            copies=topic.name,
         )
-        for i, each in enumerate(topics())
+        for i, topic in enumerate(topics())
     ]
 
 
@@ -382,10 +382,10 @@ def search(screen: Screen[object], words: str) -> Work | None:
 
         wanted = words.split()
         view = engine.view(ListQuery(filter=" ".join(quoted(word) for word in wanted)), token)
-        found = {each.id: each for each in engine.page(view, 0, MEMORIES_RANKED)}
+        found = {memory.id: memory for memory in engine.page(view, 0, MEMORIES_RANKED)}
         if len(wanted) > 1 and view.total > MEMORIES_RANKED:  # the whole phrase may stand in an old one
             phrase = engine.view(ListQuery(filter=quoted(" ".join(wanted))), token)
-            found |= {each.id: each for each in engine.page(phrase, 0, MEMORIES_SHOWN)}
+            found |= {memory.id: memory for memory in engine.page(phrase, 0, MEMORIES_SHOWN)}
         ranked = sorted(found.values(), key=lambda each: -closeness(each.text, wanted))
         return view.total, ranked[:MEMORIES_SHOWN]
 

@@ -60,7 +60,7 @@ class PersonCase:
 
     def plan(self, engine: Engine) -> ChangeSet:
         """What is to be done as it is chosen now; for a worker."""
-        ids = [each for each in (*self.hits, *self.likely) if self.goes(each)]
+        ids = [hit for hit in (*self.hits, *self.likely) if self.goes(hit)]
         return changes.plan_forget_person(engine, ids, self.name, self.redacted)
 
     def begin(self, engine: Engine) -> tuple[ChangeSet, Sequence[str]]:
@@ -68,7 +68,7 @@ class PersonCase:
         named = changes.plan_forget_person(engine, self.hits, self.name)
         found = likely_about(engine, named.ids, self.name)
         self.likely = {each.memory.id: _seems(each) for each in found}
-        self.texts = {each.id: each.title for each in named.changes}
+        self.texts = {change.id: change.title for change in named.changes}
         self.texts |= {each.memory.id: each.memory.text for each in found}
         notes = stays_elsewhere(self.name, engine.environ, Path.cwd(), state_dir(engine.environ))
         if not found:
@@ -86,8 +86,8 @@ def person_rows(
     whole: bool = False,
 ) -> list[Row]:
     """The case in rows: who is named, what goes with that, and what is probably about the same; each can be chosen."""
-    changes = {each.id: each for each in plan.changes}
-    names = {each.id: one_line(veiled(each.title)) for each in plan.changes}
+    changes = {change.id: change for change in plan.changes}
+    names = {change.id: one_line(veiled(change.title)) for change in plan.changes}
     most = 0 if whole else MOST_LINES
 
     def row(id: str, why: str) -> Row:
@@ -101,9 +101,9 @@ def person_rows(
     head = head_lines(plan, (), width, glyphs)
     rows = [Row(tuple(head))] if head else []
     rows.append(Row(_titled("NAMED", _chosen(case, case.hits), width)))
-    rows += [row(each, "") for each in case.hits]
+    rows += [row(hit, "") for hit in case.hits]
     own = {*case.hits, *case.likely}
-    behind = [each for each in plan.changes if each.id not in own]
+    behind = [change for change in plan.changes if change.id not in own]
     for each in behind:  # it goes with one of them: there is nothing to choose
         rows.append(Row(tuple(change_lines(each, width, glyphs, most=most, names=names))))
     if case.likely:
@@ -125,7 +125,7 @@ def _seems(found: Likely) -> str:
 
 def _chosen(case: PersonCase, ids: Sequence[str]) -> str:
     """How many of these go, are redacted and stay."""
-    done = [each for each in ids if case.goes(each)]
+    done = [memory_id for memory_id in ids if case.goes(memory_id)]
     less = sum(each in case.redacted for each in done)
     parts = [(len(done) - less, "go" if len(done) - less != 1 else "goes"), (less, "redacted")]
     stays = len(ids) - len(done)
@@ -194,7 +194,7 @@ class PersonPreview(ChangePreview):
         return False
 
     def agreed_words(self, gone: int) -> str:
-        less = sum(each.op == "edit" for each in self.plan.changes)
+        less = sum(change.op == "edit" for change in self.plan.changes)
         parts = [f"delete {counted(gone, 'memory', 'memories')}"] if gone else []
         parts += [f"redact {full(less)}"] if less else []
         return ", ".join(parts)
@@ -239,8 +239,8 @@ class PersonPreview(ChangePreview):
         self._plan_anew()
 
     def action_leave_out(self) -> None:
-        for each in self.plan.conflicts:
-            self.case.turn(each.id, False)
+        for conflict in self.plan.conflicts:
+            self.case.turn(conflict.id, False)
         self._plan_anew()
 
     def _plan_anew(self) -> None:

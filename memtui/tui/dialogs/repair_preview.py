@@ -68,16 +68,16 @@ class RepairRows(PreviewRows, inherit_bindings=False):
         glyphs = host(self).glyphs
         head = head_lines(self.plan, self.notes, width, glyphs)
         rows = [Row((*head, Content()))] if head else []
-        for each in self.repairs:
-            lines = list(sentences([each.title], width, glyphs.forth, "bold $foreground"))
-            for said in (each.why, each.price and f"costs {each.price}"):
+        for repair in self.repairs:
+            lines = list(sentences([repair.title], width, glyphs.forth, "bold $foreground"))
+            for said in (repair.why, repair.price and f"costs {repair.price}"):
                 lines += [line.stylize("$dim") for line in sentences([said], width, " ", "$dim") if said]
-            changes = each.changes.changes if each.changes is not None else ()
+            changes = repair.changes.changes if repair.changes is not None else ()
             for change in changes[:SHOWN]:
                 lines += change_lines(change, width, glyphs, most=0 if self.whole else MOST_LINES)[:-1]
             if len(changes) > SHOWN:
                 lines += sentences([f"and {full(len(changes) - SHOWN)} more"], width, " ", "$dim")
-            rows.append(Row((*lines, Content()), each.key))
+            rows.append(Row((*lines, Content()), repair.key))
         return rows
 
 
@@ -115,7 +115,7 @@ class RepairPreview(ChangePreview):
     @property
     def keys(self) -> tuple[str, ...]:
         """The remedies that are agreed to."""
-        return tuple(each.key for each in self.repairs)
+        return tuple(repair.key for repair in self.repairs)
 
     @property
     def _clean(self) -> bool:
@@ -123,7 +123,7 @@ class RepairPreview(ChangePreview):
 
     @property
     def _for_good(self) -> bool:
-        return any(each.for_good for each in self.repairs)
+        return any(repair.for_good for repair in self.repairs)
 
     def agreed_words(self, gone: int) -> str:
         mend = f"mend {counted(len(self.repairs), 'finding')}" if len(self.repairs) > 1 else "do it"
@@ -145,7 +145,7 @@ class RepairPreview(ChangePreview):
 
     def action_drop(self) -> None:
         key = self._rows.key
-        self.repairs = tuple(each for each in self.repairs if each.key != key)
+        self.repairs = tuple(repair for repair in self.repairs if repair.key != key)
         rows = self._rows
         assert isinstance(rows, RepairRows)
         rows.repairs = self.repairs

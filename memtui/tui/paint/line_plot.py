@@ -195,7 +195,7 @@ def _runs(row: Sequence[tuple[str, str]]) -> list[Content | str]:
 
 
 def _foot(days: float, cells: int, glyphs: Glyphs) -> list[Content]:
-    step = next((each for each in _STEPS if days / each <= max(2, cells // 9)), _STEPS[-1])
+    step = next((step for step in _STEPS if days / step <= max(2, cells // 9)), _STEPS[-1])
     numbers = [" "] * cells
     count = int(days / step) if days > 0 else 0
     for i in range(count + 1):

@@ -96,7 +96,7 @@ class RealOpener:
         """The address of a store far away that the settings know by this name, else `target`; nothing is read."""
         settings = self.options.get("settings")
         profiles = settings.storage if settings is not None else ()
-        return next((each.uri for each in profiles if each.name == target and each.uri), target)
+        return next((profile.uri for profile in profiles if profile.name == target and profile.uri), target)
 
     def __call__(
         self, target: str | None, now: Clock, report: Callable[[Progress], None], cancel: CancelToken

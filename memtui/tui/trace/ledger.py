@@ -144,7 +144,7 @@ def _confidence(trace: Trace, candidate: Candidate, width: int, glyphs: Glyphs) 
     told = trace.confidence
     if told is None or candidate.rank is None:
         return []
-    at = next((each.rank for each in trace.results if each.id == told.memory), None)
+    at = next((result.rank for result in trace.results if result.id == told.memory), None)
     whose = "" if told.memory == candidate.id or at is None else f" by #{at}, the best met"
     words, style = results.confidence_words(told)
     lines = [
@@ -174,20 +174,20 @@ def _keywords(told: CandidateStory | None, width: int, glyphs: Glyphs) -> list[C
     lines = [Content.assemble((" KEYWORDS", "bold $heading"), (f"   BM25 {figure(tree.raw, 2)}", "$dim"))]
     if not tree.words:
         lines.append(Content.styled("   by word: not known, the index gives only the sum", "$dim"))
-    for number, each in enumerate(tree.words[:MOST_WORDS], 1):
+    for number, share in enumerate(tree.words[:MOST_WORDS], 1):
         branch = glyphs.corner if number == len(tree.words[:MOST_WORDS]) else glyphs.track_left
         parts = "idf, tf and length: not known, the index does not hold this memory yet"
-        if each.idf is not None and each.weight is not None:
+        if share.idf is not None and share.weight is not None:
             parts = (
-                f"= idf {figure(each.idf)} x tf {figure(each.weight)}   "
-                f"in {counted(each.rows_with or 0, 'memory', 'memories')}, {counted(each.times or 0, 'time')} here"
+                f"= idf {figure(share.idf)} x tf {figure(share.weight)}   "
+                f"in {counted(share.rows_with or 0, 'memory', 'memories')}, {counted(share.times or 0, 'time')} here"
             )
-        word = fit(one_line(each.word), WORD_CELLS, glyphs.ellipsis)
+        word = fit(one_line(share.word), WORD_CELLS, glyphs.ellipsis)
         lines.append(
             Content.assemble(
                 (f"   {branch} ", "$dim"),
                 (word, "$match"),
-                (f"{figure(each.adds):>6} ", "$foreground"),
+                (f"{figure(share.adds):>6} ", "$foreground"),
                 (parts, "$dim"),
             )
         )

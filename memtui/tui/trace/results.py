@@ -89,7 +89,7 @@ SMALLER = "distance, smaller is better"
 def by_distance(trace: Trace) -> bool:
     """Whether the scores are the distances themselves: the smaller one is the better."""
     return trace.mode == "vector" and any(
-        step.rule == "squared_l2" for each in trace.results[:1] for step in each.steps
+        step.rule == "squared_l2" for result in trace.results[:1] for step in result.steps
     )
 
 
@@ -127,7 +127,7 @@ _FAILED = "asked and failed: "
 
 def not_embedded(trace: Trace) -> str:
     """What the embedder said when it was asked and failed; empty where it answered or was not asked."""
-    notes = (each.note for each in trace.operations if each.name == "embed_query")
+    notes = (operation.note for operation in trace.operations if operation.name == "embed_query")
     return next((note.removeprefix(_FAILED) for note in notes if note.startswith(_FAILED)), "")
 
 
@@ -345,12 +345,12 @@ def limits(stage: StageSummary) -> str:
 def disagreements(found: Sequence[Disagreement], now_ms: int, glyphs: Glyphs, cap: str) -> list[Content]:
     """The lines on memories that disagree: both values with their ages, what came back, and the key that mends it."""
     lines = []
-    for each in found:
-        place = f"is #{each.newer_rank}" if each.newer_rank else "was not returned"
+    for disagreement in found:
+        place = f"is #{disagreement.newer_rank}" if disagreement.newer_rank else "was not returned"
         said = (
-            f": #{each.rank} says {each.kind} {one_line(each.value)} "
-            f"({age(each.recalled_ms, now_ms)} old); a newer memory says {one_line(each.newer_value)} "
-            f"({age(each.newer_ms, now_ms)} old) and {place}"
+            f": #{disagreement.rank} says {disagreement.kind} {one_line(disagreement.value)} "
+            f"({age(disagreement.recalled_ms, now_ms)} old); a newer memory says {one_line(disagreement.newer_value)} "
+            f"({age(disagreement.newer_ms, now_ms)} old) and {place}"
         )
         lines.append(
             Content.assemble(

@@ -120,7 +120,7 @@ def hit_lines(
     words = [lit(line, hit.matches).stylize_before(bold) for line in lower]
     last = words.pop() if words and words[-1].cell_length <= room else Content()
     gap = " " * max(0, width - 12 - last.cell_length - said.cell_length)
-    between = (Content.assemble(" " * 11, each) for each in words)
+    between = (Content.assemble(" " * 11, word) for word in words)
     return first, *between, Content.assemble(" " * 11, last, gap, said)
 
 

@@ -148,7 +148,7 @@ class StatePanel(Widget, can_focus=True):
         if state.choices:
             lines.append(Content())
             letters = self.letters
-            caps = [f"{each or ' '}  " if any(letters) else "" for each in letters]
+            caps = [f"{letter or ' '}  " if any(letters) else "" for letter in letters]
             names = [
                 f"{cap}{one_line(choice.label)}" for cap, choice in zip(caps, state.choices, strict=True)
             ]

@@ -147,12 +147,12 @@ def ledger_rows(losses: Sequence[FieldLoss], width: int, glyphs: Glyphs) -> list
     """The ledger by causes: what becomes of a field, said once beside all those that it happens to, with their rows."""
     if not losses:
         return text_rows("Nothing is changed or lost: every field comes through as it is.", width, "$ok")
-    name = min(20, max(len(each.field) for each in losses) + 2)
+    name = min(20, max(len(loss.field) for loss in losses) + 2)
     head = f" {fit('FIELD', name)}{right('ROWS', 8)}  WHAT CHANGES OR IS LOST"
     rows = [Row((Content.styled(crop(head, width, glyphs.ellipsis), "bold $heading"),))]
     causes: dict[str, list[FieldLoss]] = {}
-    for each in losses:
-        causes.setdefault(one_line(each.what), []).append(each)
+    for loss in losses:
+        causes.setdefault(one_line(loss.what), []).append(loss)
     room = max(10, width - name - 12)
     for number, (what, fields) in enumerate(causes.items()):
         said = list(Content.styled(what, "$foreground").wrap(room))

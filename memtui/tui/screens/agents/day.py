@@ -38,7 +38,7 @@ def day_rows(state: AgentsState, width: int, look: Look) -> list[Row]:
     if width < WIDE_WIDTH - 2 or not look.glyphs.spark:
         return _numbers(state, width, look)
     since = look.now_ms - HOURS * HOUR_MS
-    calls = [each for each in state.calls or () if since <= each.time_ms <= look.now_ms]
+    calls = [call for call in state.calls or () if since <= call.time_ms <= look.now_ms]
     chart_cells = HOURS * HOUR_CELLS + 2
     left = [one for row in _numbers(state, NUMBERS_CELLS, look) for one in row.lines]
     middle = _hours(calls, max(3, min(6, look.height - 3)), look)
@@ -83,8 +83,8 @@ def _numbers(state: AgentsState, width: int, look: Look) -> list[Row]:
 def _hours(calls: Sequence[Call], height: int, look: Look) -> list[Content]:
     """Columns of calls and of injections, an hour each, the present one at the right."""
     counts = [0] * HOURS
-    for each in calls:
-        counts[min(HOURS - 1, HOURS - 1 - (look.now_ms - each.time_ms) // HOUR_MS)] += 1
+    for call in calls:
+        counts[min(HOURS - 1, HOURS - 1 - (look.now_ms - call.time_ms) // HOUR_MS)] += 1
     most = max(counts)
     if not most:
         return [Content.styled(" no call and no injection in these hours", "$dim")]
@@ -110,7 +110,7 @@ def _hours(calls: Sequence[Call], height: int, look: Look) -> list[Content]:
 
 def _tools(calls: Sequence[Call], width: int, height: int, glyphs: Glyphs) -> list[Content]:
     """How often each tool was called, the most often first."""
-    names = Counter(_tool(each) for each in calls)
+    names = Counter(_tool(call) for call in calls)
     if not names or width < TOOL_NAME_CELLS + 12:
         return []
     most = names.most_common(1)[0][1]

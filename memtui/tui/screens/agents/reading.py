@@ -60,19 +60,19 @@ def read_feed(engine: Engine, seen: Stamp | None, cancel: CancelToken) -> Feed |
     now = engine.now_ms
     feed = with_injections(engine, calls, cancel)
     day = day_of_calls(calls, now_ms=now, since_ms=now - DAY_MS)
-    alone = sum(len(each.ids) for each in feed if not each.asked)
+    alone = sum(len(call.ids) for call in feed if not call.asked)
     day = replace(day, injected=day.injected + alone)  # its times are not known, nor is it a call
     register = register_of(engine)
-    rows = {each.name: ClientRow(each.name, each) for each in register.all()}
-    for each in activities(calls, now_ms=now):
-        client = register.of_caller(each.client)
-        name = client.name if client is not None else each.client
-        rows[name] = ClientRow(name, client, each)
+    rows = {client.name: ClientRow(client.name, client) for client in register.all()}
+    for activity in activities(calls, now_ms=now):
+        client = register.of_caller(activity.client)
+        name = client.name if client is not None else activity.client
+        rows[name] = ClientRow(name, client, activity)
     for agent in engine.agents:
         if not any(row.agent == agent for row in rows.values()):
             rows[agent] = ClientRow(agent)
     latest = sorted(rows.values(), key=lambda row: (-(row.activity.last_ms if row.activity else 0), row.name))
-    silent = [each.ids[0] for each in feed[:MOST_CALLS] if not each.asked and each.ids]
+    silent = [call.ids[0] for call in feed[:MOST_CALLS] if not call.asked and call.ids]
     about = engine.memories(silent, newest=True) if silent else {}
     return stamp, tuple(feed[:MOST_CALLS]), tuple(latest), day, about
 
@@ -86,13 +86,13 @@ def with_injections(engine: Engine, calls: list[Call], cancel: CancelToken) -> l
 
     if engine.state_place is None:
         return calls
-    ours = [each for each in calls if each.via == "hook" and each.outcome == "injected"]
+    ours = [call for call in calls if call.via == "hook" and call.outcome == "injected"]
     program = engine.info.dialect_title
     found = [
         Call(event.time_ms, program, "", "injection", "injected", tuple(event.ids), 0.0, "", via="hook")
         for event in injection_history(engine, cancel=cancel).events(engine.now_ms - DAY_MS)
         if not any(
-            abs(each.time_ms - event.time_ms) < SAME_MS and set(event.ids) <= set(each.ids) for each in ours
+            abs(call.time_ms - event.time_ms) < SAME_MS and set(event.ids) <= set(call.ids) for call in ours
         )
     ]
     return sorted((*calls, *found), key=lambda call: -call.time_ms) if found else calls
@@ -101,7 +101,7 @@ def with_injections(engine: Engine, calls: list[Call], cancel: CancelToken) -> l
 def read_memories(engine: Engine, ids: Sequence[str], cancel: CancelToken) -> dict[str, Memory | None]:
     """Memories as they are now, those that were stored since the store was read, too; None for one that is gone."""
     found = engine.memories(list(ids), newest=True)
-    return {each: found.get(each) for each in ids}
+    return {memory_id: found.get(memory_id) for memory_id in ids}
 
 
 def read_counts(engine: Engine, cancel: CancelToken) -> dict[str, int]:
@@ -129,12 +129,12 @@ def read_folders(engine: Engine, cancel: CancelToken) -> tuple[Folder, ...]:
     from memtui.engine.discovery import discover
 
     found = []
-    for each in discover(engine.environ, cwd=Path.cwd()).workspaces:
-        files = [file.stat() for file in _markdown(Path(each.path))]
+    for workspace in discover(engine.environ, cwd=Path.cwd()).workspaces:
+        files = [file.stat() for file in _markdown(Path(workspace.path))]
         if files:
             newest = max(int(file.st_mtime * 1000) for file in files)
             size = sum(file.st_size for file in files)
-            found.append(Folder(", ".join(each.agents), each.path, len(files), size, newest))
+            found.append(Folder(", ".join(workspace.agents), workspace.path, len(files), size, newest))
     return tuple(found)
 
 
@@ -151,7 +151,7 @@ def read_sources(engine: Engine, cancel: CancelToken) -> tuple[ColdSource, ...]:
 def _markdown(place: Path) -> Iterable[Path]:
     """The files that memory-core indexes of a workspace."""
     roots = [place / name for name in ("MEMORY.md", "memory.md")]
-    found = [each for each in roots if each.is_file() and not each.is_symlink()][:1]
+    found = [root for root in roots if root.is_file() and not root.is_symlink()][:1]
     for folder, _, names in os.walk(place / "memory", followlinks=False):
         found += [Path(folder) / name for name in sorted(names) if name.endswith(".md")]
         if len(found) > MOST_FILES:

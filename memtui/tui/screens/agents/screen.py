@@ -178,7 +178,7 @@ class AgentsScreen(BaseScreen):
         """Read the memories of the call under the cursor, those that are not known yet or, `again`, all."""
         call = self.state.chosen
         ids = call.ids[:20] if call is not None else ()
-        missing = [each for each in ids if again or each not in self.state.memories]
+        missing = [memory_id for memory_id in ids if again or memory_id not in self.state.memories]
         if missing:
             self._start(
                 "call",
@@ -235,7 +235,7 @@ class AgentsScreen(BaseScreen):
         state = self.state
         call = state.chosen
         if state.view == "live":
-            tokens = sum(each.client is not None for each in state.clients)
+            tokens = sum(client.client is not None for client in state.clients)
             told = f"{counted(tokens, 'client')}, {counted(len(state.clients), 'caller')}"
             shown = (
                 f"{full(len(state.shown))} of {full(len(state.calls or ()))}"
@@ -309,7 +309,9 @@ class AgentsScreen(BaseScreen):
         call, aside = state.chosen, self.query_one("#aside-rows", BuiltRows)
         if aside.has_focus:
             return aside.key
-        names = {each.activity.client: each.name for each in state.clients if each.activity is not None}
+        names = {
+            client.activity.client: client.name for client in state.clients if client.activity is not None
+        }
         return names.get(call.client, call.client) if call is not None else ""
 
     # ------------------------------------------------------------------ actions
@@ -386,7 +388,7 @@ class AgentsScreen(BaseScreen):
     def action_remove(self) -> None:
         """Take a client's token away for good, after a yes."""
         name = self._client()
-        row = next((each for each in self.state.clients if each.name == name), None)
+        row = next((client for client in self.state.clients if client.name == name), None)
         if row is None or row.client is None or not row.client.token_hash:
             self.flash("it has no token to revoke: {agents.follow} in permissions pauses it", "note")
             return

@@ -97,25 +97,25 @@ class AgentsState:
     def shown(self) -> list[Call]:
         """The calls that pass the filter, the newest first."""
         words = self.words.casefold().split()
-        wanted = [each for each in words if not each.startswith("-") or each == "-"]
-        unwanted = [each[1:] for each in words if each.startswith("-") and each != "-"]
+        wanted = [word for word in words if not word.startswith("-") or word == "-"]
+        unwanted = [word[1:] for word in words if word.startswith("-") and word != "-"]
         found = []
-        for each in self.calls or ():
-            text = f"{each.client} {each.tool} {each.outcome} {each.gate} {' '.join(each.ids)} {question_of(each)}"
+        for call in self.calls or ():
+            text = f"{call.client} {call.tool} {call.outcome} {call.gate} {' '.join(call.ids)} {question_of(call)}"
             text = text.casefold()
             if all(word in text for word in wanted) and not any(word in text for word in unwanted):
-                found.append(each)
+                found.append(call)
         return found
 
     @property
     def chosen(self) -> Call | None:
         """The call under the cursor."""
-        return next((each for each in self.calls or () if key_of(each) == self.call), None)
+        return next((call for call in self.calls or () if key_of(call) == self.call), None)
 
     @property
     def who(self) -> ClientRow | None:
         """The client under the cursor of the rights."""
-        return next((each for each in self.clients if each.name == self.client), None)
+        return next((client for client in self.clients if client.name == self.client), None)
 
     @property
     def scopes(self) -> list[str]:
@@ -125,7 +125,7 @@ class AgentsState:
     @property
     def listed(self) -> Todo | None:
         """The to-do under the cursor."""
-        return next((each for each in self.todos or () if each.memory.id == self.todo), None)
+        return next((todo for todo in self.todos or () if todo.memory.id == self.todo), None)
 
 
 def key_of(call: Call) -> str:

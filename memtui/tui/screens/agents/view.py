@@ -207,9 +207,9 @@ def rights_sign(row: ClientRow) -> str:
 def here(state: AgentsState, width: int, look: Look) -> list[Row]:
     """Who called, the latest first, and agents of the configuration that did not."""
     rows = []
-    for each in state.clients:
-        act = each.activity
-        via = act.via if act is not None else "http" if each.client is not None else "agent"
+    for client in state.clients:
+        act = client.activity
+        via = act.via if act is not None else "http" if client.client is not None else "agent"
         narrow = width < 60
         curve = spark(act.slots[6 if narrow else 0 :], look.glyphs) if act is not None else ""
         said = counted(act.calls, "call") if act is not None else "no call"
@@ -218,20 +218,20 @@ def here(state: AgentsState, width: int, look: Look) -> list[Row]:
             if act is not None
             else "–"
         )
-        far = f"{curve:<{6 if narrow else 12}}{right(said, 10)}  {rights_sign(each):<6}"
+        far = f"{curve:<{6 if narrow else 12}}{right(said, 10)}  {rights_sign(client):<6}"
         room = max(4, width - len(far) - 15)
         rows.append(
             Row(
                 (
                     Content.assemble(
                         " ",
-                        (fit(one_line(each.name), room, look.glyphs.ellipsis), "$foreground"),
+                        (fit(one_line(client.name), room, look.glyphs.ellipsis), "$foreground"),
                         (fit(f" {via}", 7), "$dim"),
                         (fit(last, 7), "$dim"),
-                        (far, "$stale" if each.paused else "$dim"),
+                        (far, "$stale" if client.paused else "$dim"),
                     ),
                 ),
-                each.name,
+                client.name,
             )
         )
     return rows or [line(" clients are listed here from their first call", "$dim")]
@@ -293,22 +293,22 @@ def rights(state: AgentsState, width: int, look: Look) -> list[Row]:
     room = max(12, (width - 40) // 2)
     head = f" {'client':<14}{fit('reads', room)}{fit('writes', room)}{'per min':>9}  status"
     rows = [line(crop(head, width), "$heading")]
-    for each in state.clients:
-        reads, writes, rate = told_rights(each)
-        rest = "paused" if each.paused else "active" if each.client is not None else "start options"
+    for client in state.clients:
+        reads, writes, rate = told_rights(client)
+        rest = "paused" if client.paused else "active" if client.client is not None else "start options"
         dots = look.glyphs.ellipsis
         (read, more_read), (write, more_write) = (
             _two_lines(text, room - 1, dots) for text in (reads, writes)
         )
         first = Content.assemble(
             " ",
-            (f"{fit(one_line(each.name), 13, dots)} {fit(read, room)}{fit(write, room)}", "$foreground"),
+            (f"{fit(one_line(client.name), 13, dots)} {fit(read, room)}{fit(write, room)}", "$foreground"),
             (right(rate, 9), "$dim"),
             "  ",
-            (crop(rest, max(0, width - 26 - 2 * room)), "$stale" if each.paused else "$dim"),
+            (crop(rest, max(0, width - 26 - 2 * room)), "$stale" if client.paused else "$dim"),
         )
         below = f"{'':15}{fit(more_read, room)}{more_write}".rstrip()
-        rows.append(Row((first, Content.styled(below, "$foreground")) if below else (first,), each.name))
+        rows.append(Row((first, Content.styled(below, "$foreground")) if below else (first,), client.name))
     rows.append(Row((Content.styled(" + add client", "$primary"),), ADD))
     return rows
 
@@ -387,7 +387,7 @@ def edited(state: AgentsState, width: int, look: Look) -> list[Row]:
     if plan is not None and plan.name == row.name:
         rows.append(line(f" {look.glyphs.rule} plan (not written)", "bold $stale"))
         rows.append(fact("new", plan_line(plan), width))
-        rows += [fact("", each, width, "$stale") for each in consequences(state, row, plan)]
+        rows += [fact("", consequence, width, "$stale") for consequence in consequences(state, row, plan)]
     elif row.client is None or not row.client.token_hash:
         rows.append(fact("token", "none: the client uses standard input; its start options decide", width))
     rows += [
@@ -428,12 +428,12 @@ def block_of(row: ClientRow) -> str:
 def clients_of_day(state: AgentsState, width: int, look: Look) -> list[Row]:
     """What each client did: its calls by tool, the last one, what it stored and was given, what refused it."""
     rows = []
-    for each in state.clients:
-        act = each.activity
+    for client in state.clients:
+        act = client.activity
         if act is None:
             continue
         calls = [call for call in state.calls or () if call.client == act.client and call.asked]
-        rows.append(fact(one_line(each.name)[: NAME_CELLS - 1], _calls_of(act, calls), width))
+        rows.append(fact(one_line(client.name)[: NAME_CELLS - 1], _calls_of(act, calls), width))
         numbers = [("stored", act.stored), ("injected", act.injected)]
         done = [f"{full(count)} {what}" for what, count in numbers if count]
         if done:
@@ -504,15 +504,15 @@ def folders(state: AgentsState, width: int, look: Look) -> list[Row]:
         return [line(" looking for documents", "$dim")]
     rows = []
     if state.sources:
-        pieces = counted(sum(each.pieces for each in state.sources), "piece")
+        pieces = counted(sum(source.pieces for source in state.sources), "piece")
         rows.append(line(f" {pieces}, asked where memories are few", "$dim"))
     for source in state.sources:
         far = f"{', '.join(source.kinds)} {counted(source.pieces, 'piece')}"
         name = fit(one_line(source.path), max(8, width - len(far) - 3), look.glyphs.ellipsis)
         rows.append(Row((Content.assemble(" ", (name, "$foreground"), " ", (far, "$dim")),)))
-    for each in state.folders:
-        rows.append(fact(one_line(each.agent)[: NAME_CELLS - 1], tilde(each.path), width, most=1))
-        said = f"{counted(each.files, 'file')}, {size(each.size)}, newest {ago(each.newest_ms, look.now_ms)}"
+    for folder in state.folders:
+        rows.append(fact(one_line(folder.agent)[: NAME_CELLS - 1], tilde(folder.path), width, most=1))
+        said = f"{counted(folder.files, 'file')}, {size(folder.size)}, newest {ago(folder.newest_ms, look.now_ms)}"
         rows.append(fact("", said, width, "$dim"))
     if not rows:
         return [

@@ -48,7 +48,7 @@ def turns(state: AuditState, width: int, look: Look) -> list[Row]:
         ("INJECTED MOST OFTEN", "times", often),
         ("MOST EXPENSIVE UNUSED", "tokens", [(full(each.tokens), each.preview) for each in found.dearest]),
     ]
-    parts = [each for each in parts if each[2]]
+    parts = [part for part in parts if part[2]]
     most = max(1, (room - 2 * len(parts)) // len(parts))
     for title, unit, lines in parts:
         rows += [view.line(""), _head(title, unit, width)]
@@ -57,7 +57,7 @@ def turns(state: AuditState, width: int, look: Look) -> list[Row]:
 
 
 def _high(rows: Sequence[Row]) -> int:
-    return sum(len(each.lines) for each in rows)
+    return sum(len(row.lines) for row in rows)
 
 
 def _head(title: str, far: str, width: int) -> Row:

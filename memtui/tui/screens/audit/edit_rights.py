@@ -42,7 +42,7 @@ def plan_of(rights: Rights, agent: str, scopes: tuple[str, ...] | None) -> Make:
             config, changes, name=f"access of {agent}", title=f"What {agent} may read",
             store=engine.store, environ=engine.environ,
         )  # fmt: skip
-        said = tuple(each.sentence for each in cells)
+        said = tuple(cell.sentence for cell in cells)
         return PlannedConfig(
             draft, said or ("no agent reads more or less than before",), "WHO READS MORE OR LESS"
         )
@@ -68,7 +68,7 @@ class ListRows(RowList):
         self._rights = rights
         listed, own = listed_now(rights, agent)
         self.chosen, self.usual = list(listed), not own
-        known = [each for each in rights.matrix.counts if each is not None and each.strip()]
+        known = [count for count in rights.matrix.counts if count is not None and count.strip()]
         self._scopes = tuple(dict.fromkeys((*known, *listed)))
 
     def paint(self, width: int) -> Sequence[Row]:

@@ -41,17 +41,17 @@ def leaks(state: AuditState, width: int, look: Look) -> list[Row]:
     if state.leaks is None:
         return [line(" checking the channels", "$dim")]
     rows = []
-    for at, each in enumerate(state.leaks.leaks):
-        did = each.certainty == "did"
-        far = counted(len(each.turns), "turn") if each.turns else ""
+    for at, leak in enumerate(state.leaks.leaks):
+        did = leak.certainty == "did"
+        far = counted(len(leak.turns), "turn") if leak.turns else ""
         rows.append(
             Row(
                 flowing(
                     Content.styled(
-                        f" {look.glyphs.cross if did else look.glyphs.warn} {each.certainty:<6}",
+                        f" {look.glyphs.cross if did else look.glyphs.warn} {leak.certainty:<6}",
                         "bold $danger" if did else "bold $stale",
                     ),
-                    one_line(each.sentence),
+                    one_line(leak.sentence),
                     Content.styled(right(far, 10), "$dim"),
                     width - 1,
                     look.glyphs.ellipsis,
@@ -75,7 +75,7 @@ def channels(state: AuditState, width: int, look: Look) -> list[Row]:
         return []
     rows = []
     for channel, looked in state.leaks.looked.items():
-        found = sum(each.channel == channel for each in state.leaks.leaks)
+        found = sum(leak.channel == channel for leak in state.leaks.leaks)
         seen = "not checked" if looked is None else f"{full(looked)} checked"
         rows.append(
             Row(
@@ -111,19 +111,19 @@ def proof(state: AuditState, width: int, look: Look) -> list[Row]:
         rows.append(fact("path", tilde(leak.path), width))
     if leak.turns:
         rows += [line(""), line(" turns", "bold $heading")]
-        for each in leak.turns:
-            where = f", line {each.line}" if each.line else ""
+        for turn in leak.turns:
+            where = f", line {turn.line}" if turn.line else ""
             rows.append(
                 Row(
                     (
                         Content.styled(
-                            f" {moment(each.time_ms, look):<13} {_turn_of(each)}{where}   {EVIDENCE[each.evidence][1]}"[
+                            f" {moment(turn.time_ms, look):<13} {_turn_of(turn)}{where}   {EVIDENCE[turn.evidence][1]}"[
                                 :width
                             ],
                             "$foreground",
                         ),
                     ),
-                    f"{each.session}#{each.n}",
+                    f"{turn.session}#{turn.n}",
                 )
             )
     if leak.today is not None:
@@ -143,9 +143,9 @@ def _meant_for(state: AuditState, leak: Leak) -> str:
     if state.rights is None or scope is None:
         return scope_words(scope)
     readers = [
-        each.agent
-        for each in state.rights.matrix.cells
-        if each.scope == scope and each.read and each.agent not in state.pseudo
+        cell.agent
+        for cell in state.rights.matrix.cells
+        if cell.scope == scope and cell.read and cell.agent not in state.pseudo
     ]
     return f"{scope_words(scope)}: {', '.join(map(one_line, readers)) or 'no agent'} may read it"
 
@@ -180,8 +180,8 @@ def reach(state: AuditState, width: int, look: Look) -> list[Row]:
         (
             f"copies {len(found.copies)}",
             [
-                (f"{'=' if each.same else '≈'} {each.preview}   {each.scope}   {each.likeness:.2f}", each.id)
-                for each in found.copies
+                (f"{'=' if copy.same else '≈'} {copy.preview}   {copy.scope}   {copy.likeness:.2f}", copy.id)
+                for copy in found.copies
             ],
         ),
         (
@@ -195,7 +195,7 @@ def reach(state: AuditState, width: int, look: Look) -> list[Row]:
         ),
         (
             f"files {len(found.files)}",
-            [(f"{each.path.rpartition('/')[2]}   {each.kind}", "") for each in found.files],
+            [(f"{file.path.rpartition('/')[2]}   {file.kind}", "") for file in found.files],
         ),
     ]
     for at, (name, leaves) in enumerate(branches):
@@ -229,15 +229,15 @@ def reached_turns(state: AuditState, width: int, look: Look) -> list[Row]:
             (
                 Content.styled(
                     crop(
-                        f" {moment(each.time_ms, look):<13} {each.agent:<8} {_turn_of(each)}",
+                        f" {moment(turn.time_ms, look):<13} {turn.agent:<8} {_turn_of(turn)}",
                         width,
                     ),
                     "$foreground",
                 ),
             ),
-            f"{each.session}#{each.n}",
+            f"{turn.session}#{turn.n}",
         )
-        for each in found.turns
+        for turn in found.turns
     ]
     if found.events:
         rows.append(line(f" {len(found.events)} more, known from the store only (minimum)", "$dim"))
@@ -269,10 +269,10 @@ def change(state: AuditState, width: int, look: Look) -> list[Row]:
         rows.append(
             fact("remains", f"the text stays in versions v{found.versions[0]} to v{found.versions[1]}", width)
         )
-    rows += [fact(look.glyphs.warn, each, width, "$stale") for each in found.warnings]
+    rows += [fact(look.glyphs.warn, warning, width, "$stale") for warning in found.warnings]
     rows += [line(""), line(" PROOF PACK", "bold $heading")]
     rows.append(fact("holds", "what was stored, who could and did read it, what remains", width))
-    rows += [fact("", tilde(each.path), width, "$dim") for each in found.files]
+    rows += [fact("", tilde(file.path), width, "$dim") for file in found.files]
     return rows
 
 

@@ -55,7 +55,7 @@ def read_turns(engine: Engine, session: str, cancel: CancelToken) -> tuple[Repla
 
     found = replay_session(session, engine.environ, Path.cwd(), engine=engine, cancel=cancel)
     explain_silence(found, engine.environ, Path.cwd(), engine)
-    injected = [each for turn in found.turns for each in turn.memories or ()]
+    injected = [memory for turn in found.turns for memory in turn.memories or ()]
     ids = dict.fromkeys(id for each in injected for id in (each.id, each.superseded_by) if id)
     return found, {id: each.text for id, each in engine.memories(list(ids)[:MOST_TEXTS]).items()}
 

@@ -37,12 +37,12 @@ def matrix(state: AuditState, width: int, look: Look) -> list[Row]:
         return [line(" reading the permissions", "$dim")]
     found = state.rights.matrix
     if not found.cells:
-        return [line(f" {each.sentence}", "bold $danger") for each in found.findings] or [
+        return [line(f" {finding.sentence}", "bold $danger") for finding in found.findings] or [
             line(" no rows", "$dim")
         ]
     fits = max(1, (width - NAME_CELLS - 2) // COLUMN_CELLS)
     columns = _columns(state, fits)
-    at_cursor = next((at for at, each in enumerate(columns) if state.column in each), 0)
+    at_cursor = next((at for at, column in enumerate(columns) if state.column in column), 0)
     first = max(0, min(at_cursor - fits // 2, len(columns) - fits))
     shown = columns[first : first + fits]
     heads = [_head(state, each) for each in shown]
@@ -62,7 +62,7 @@ def matrix(state: AuditState, width: int, look: Look) -> list[Row]:
         ],
     )
     rows = [Row((head,))]
-    odd = {(each.kind, each.subject) for each in found.findings}
+    odd = {(finding.kind, finding.subject) for finding in found.findings}
     by_place = {(cell.agent, cell.scope): cell for cell in found.cells}
     for agent in found.agents:
         parts: list[tuple[str, str]] = []
@@ -194,7 +194,7 @@ def _did_get(got: GotIndex, agent: str, scope: str | None, width: int, look: Loo
     found = got.by_scope.get((agent, scope), [])
     if not found:
         return [fact("did get", "no turn is known; what was not recorded is not here", width)]
-    turns = Counter((each.time_ms, each.session, each.n, each.name, each.evidence) for each in found)
+    turns = Counter((turn.time_ms, turn.session, turn.n, turn.name, turn.evidence) for turn in found)
     rows = [
         fact("did get", f"{counted(len(found), 'line')} in {counted(len(turns), 'turn')}, minimum", width)
     ]
@@ -217,14 +217,14 @@ def findings(state: AuditState, width: int, look: Look) -> list[Row]:
     if state.rights is None:
         return []
     rows = []
-    for at, each in enumerate(state.rights.matrix.findings):
-        serious = each.kind not in ("no-list-where-others-have", "writes-to-global")
-        count = full(each.rows) if each.rows else ""
+    for at, finding in enumerate(state.rights.matrix.findings):
+        serious = finding.kind not in ("no-list-where-others-have", "writes-to-global")
+        count = full(finding.rows) if finding.rows else ""
         rows.append(
             Row(
                 flowing(
                     Content.styled(f" {look.glyphs.warn if serious else ' '} ", "bold $stale"),
-                    one_line(each.sentence),
+                    one_line(finding.sentence),
                     Content.styled(right(count, 7), "$dim"),
                     width - 1,
                     look.glyphs.ellipsis,

@@ -264,7 +264,7 @@ class AuditScreen(BaseScreen):
 
     def _have_turns(self, replayed: ReplayedSession, texts: Mapping[str, str]) -> None:
         first = replayed.turns[0].turn.n if replayed.turns else 0
-        kept = self.state.turn if any(each.turn.n == self.state.turn for each in replayed.turns) else first
+        kept = self.state.turn if any(turn.turn.n == self.state.turn for turn in replayed.turns) else first
         self._have(replayed=replayed, texts=texts, turn=kept)
         if self.size.width >= WIDE_WIDTH and self.state.economy is None:  # its numbers stand below the lists
             self._start("economy", reading.read_costs, lambda costs: self._have(economy=costs))
@@ -273,8 +273,8 @@ class AuditScreen(BaseScreen):
         replayed = self.state.replayed
         if replayed is None or replayed.file.id != session:
             return
-        turns = [asked if each.turn.n == asked.turn.n else each for each in replayed.turns]
-        told = next((each for each in asked.turn.warnings if each.startswith("not asked again")), "")
+        turns = [asked if turn.turn.n == asked.turn.n else turn for turn in replayed.turns]
+        told = next((warning for warning in asked.turn.warnings if warning.startswith("not asked again")), "")
         marks = self.state.asked if as_of or told else self.state.asked | {(session, asked.turn.n)}
         self._have(replayed=replace(replayed, turns=turns), asked=marks)
         if told:
@@ -437,7 +437,7 @@ class AuditScreen(BaseScreen):
         self._show(VIEWS[(VIEWS.index(self.state.view) + 1) % len(VIEWS)])
 
     def _step(self, steps: int) -> None:
-        numbers = [each.turn.n for each in (self.state.replayed.turns if self.state.replayed else [])]
+        numbers = [turn.turn.n for turn in (self.state.replayed.turns if self.state.replayed else [])]
         if self.state.turn in numbers:
             at = numbers.index(self.state.turn) + steps
             self._go_to(numbers[max(0, min(len(numbers) - 1, at))])

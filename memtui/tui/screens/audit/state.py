@@ -80,8 +80,8 @@ class AuditState:
     def live_shown(self) -> list[LiveEvent]:
         """The events that pass the filter of the live view, newest first."""
         words = self.words.casefold().split()
-        wanted = [each for each in words if not each.startswith("-") or each == "-"]
-        unwanted = [each[1:] for each in words if each.startswith("-") and each != "-"]
+        wanted = [word for word in words if not word.startswith("-") or word == "-"]
+        unwanted = [word[1:] for word in words if word.startswith("-") and word != "-"]
         shown = []
         for event in self.live:
             text = f"{event.kind} {event.scope or ''} {event.id} {event.preview}".casefold()
@@ -93,12 +93,12 @@ class AuditState:
     def chosen(self) -> ReplayedTurn | None:
         """The turn under the cursor."""
         turns = self.replayed.turns if self.replayed is not None else []
-        return next((each for each in turns if each.turn.n == self.turn), None)
+        return next((turn for turn in turns if turn.turn.n == self.turn), None)
 
     @property
     def summary(self) -> SessionSummary | None:
         """The session under the cursor."""
-        return next((each for each in self.sessions or () if each.file.id == self.session), None)
+        return next((session for session in self.sessions or () if session.file.id == self.session), None)
 
     @property
     def scopes(self) -> list[str | None]:
@@ -112,14 +112,14 @@ class AuditState:
         """Whether the agent under the cursor can be given another list: it is one, and there is a configuration."""
         rights = self.rights
         agents = rights.matrix.agents if rights is not None else []
-        agent = next((each for each in agents if each.id == self.agent), None)
+        agent = next((agent for agent in agents if agent.id == self.agent), None)
         return rights is not None and bool(rights.source) and agent is not None and not agent.pseudo
 
     @property
     def pseudo(self) -> frozenset[str]:
         """The agents of the matrix that are none: no id, and the shell."""
         agents = self.rights.matrix.agents if self.rights is not None else []
-        return frozenset(each.id for each in agents if each.pseudo)
+        return frozenset(agent.id for agent in agents if agent.pseudo)
 
     @property
     def shown_leak(self) -> Leak | None:
@@ -138,13 +138,15 @@ def kind_of(scope: str | None) -> str:
 
 def first_memory(turn: ReplayedTurn | None) -> str:
     """The memory of a turn that a key means while none is under the cursor: one that changed, else the first."""
-    known = [each for each in (turn.memories or () if turn is not None else ()) if each.id]
-    return next((each.id or "" for each in (*[one for one in known if one.state != "same"], *known)), "")
+    known = [memory for memory in (turn.memories or () if turn is not None else ()) if memory.id]
+    return next(
+        (injection.id or "" for injection in (*[one for one in known if one.state != "same"], *known)), ""
+    )
 
 
 def differs(turn: ReplayedTurn) -> bool:
     """Whether a line of the turn is no longer what it was, or would not come back today."""
-    return any(each.state != "same" or each.gate for each in turn.memories or ())
+    return any(memory.state != "same" or memory.gate for memory in turn.memories or ())
 
 
 def mark(turn: ReplayedTurn) -> str:
@@ -153,7 +155,7 @@ def mark(turn: ReplayedTurn) -> str:
         return "┄"
     if not turn.memories:
         return "✗"
-    odd = sum(each.state not in ("same", "ambiguous") for each in turn.memories)
+    odd = sum(memory.state not in ("same", "ambiguous") for memory in turn.memories)
     return f"✓{len(turn.memories)}" + (f" ≠{odd}" if odd else "")
 
 
@@ -165,7 +167,7 @@ def at_wish(state: AuditState, wish: ShowReach, now_ms: int) -> tuple[AuditState
         if wish.scope:
             return _scope(state, wish.scope)
         if wish.agent:
-            ids = [each.id for each in state.rights.matrix.agents]
+            ids = [agent.id for agent in state.rights.matrix.agents]
             agent = _meant(wish.agent, ids)
             return (
                 (replace(state, agent=agent), "")
@@ -178,12 +180,14 @@ def at_wish(state: AuditState, wish: ShowReach, now_ms: int) -> tuple[AuditState
 def _session(state: AuditState, wish: ShowReach, now_ms: int) -> tuple[AuditState, str]:
     """The newest session of an agent, of those that lie within the days that were asked for."""
     sessions = state.sessions or ()
-    agents = sorted({each.file.agent for each in sessions})
+    agents = sorted({session.file.agent for session in sessions})
     agent = _meant(wish.agent, agents)
     if not agent:
         there = f": there are some of {', '.join(agents)}" if agents else ", nor of another agent"
         return state, f"no session of {wish.agent}{there}"
-    own = sorted((each for each in sessions if each.file.agent == agent), key=lambda each: -each.ended_ms)
+    own = sorted(
+        (session for session in sessions if session.file.agent == agent), key=lambda each: -each.ended_ms
+    )
     since = now_ms - wish.days * DAY_MS
     told = ""
     if wish.days and own[0].ended_ms < since:
@@ -201,6 +205,6 @@ def _scope(state: AuditState, scope: str) -> tuple[AuditState, str]:
 
 def _meant(name: str, names: Sequence[str]) -> str:
     """The one of the names that is meant, perhaps misspelt; empty for none."""
-    low = {each.casefold(): each for each in names}
+    low = {name.casefold(): name for name in names}
     near = [name.casefold()] if name.casefold() in low else get_close_matches(name.casefold(), low, 1, 0.75)
     return low[near[0]] if near else ""

@@ -110,17 +110,19 @@ def sessions(state: AuditState, width: int, look: Look) -> list[Row]:
     """The sessions by agent, the latest first."""
     rows: list[Row] = []
     agent = None
-    for each in sorted(state.sessions or (), key=lambda one: (one.file.agent, -one.ended_ms)):
-        if each.file.agent != agent:
-            agent = each.file.agent
+    for session in sorted(state.sessions or (), key=lambda one: (one.file.agent, -one.ended_ms)):
+        if session.file.agent != agent:
+            agent = session.file.agent
             rows.append(line(f" {one_line(agent)}", "bold $heading"))
-        sign, word = EVIDENCE[each.evidence]
+        sign, word = EVIDENCE[session.evidence]
         machine = (
-            "" if each.turns else each.file.machine
+            "" if session.turns else session.file.machine
         )  # nobody asked in it: there is no turn to account for
-        far = machine or f"{each.evident}/{each.turns} {word.split(',')[0]}"
-        name = f"{each.file.id[:8]}…{each.file.id[-2:]}" if len(each.file.id) > 12 else each.file.id
-        left = f"{moment(each.ended_ms, look):<13} {name}"
+        far = machine or f"{session.evident}/{session.turns} {word.split(',')[0]}"
+        name = (
+            f"{session.file.id[:8]}…{session.file.id[-2:]}" if len(session.file.id) > 12 else session.file.id
+        )
+        left = f"{moment(session.ended_ms, look):<13} {name}"
         room = max(4, width - 4 - len(far) - 1)
         rows.append(
             Row(
@@ -128,10 +130,10 @@ def sessions(state: AuditState, width: int, look: Look) -> list[Row]:
                     Content.assemble(
                         f" {sign} ",
                         (fit(left, room, look.glyphs.ellipsis), "$foreground"),
-                        (f" {far}", "$dim" if each.evidence != "none" or machine else "$stale"),
+                        (f" {far}", "$dim" if session.evidence != "none" or machine else "$stale"),
                     ),
                 ),
-                each.file.id,
+                session.file.id,
             )
         )
     return rows
@@ -145,14 +147,14 @@ def turns(state: AuditState, width: int, look: Look) -> list[Row]:
         Row(
             flowing(
                 Content.styled(f" {look.glyphs.warn} ", "$stale"),
-                one_line(each),
+                one_line(warning),
                 Content(),
                 width - 1,
                 look.glyphs.ellipsis,
                 "$stale",
             )
         )
-        for each in state.replayed.warnings
+        for warning in state.replayed.warnings
     ]
     for turn in state.replayed.turns:
         sign = mark(turn)
@@ -194,7 +196,7 @@ def turn(state: AuditState, width: int, look: Look) -> list[Row]:
         fact("evidence", f"{told}   {moment(chosen.turn.time_ms, look)}", width),
     ]
     notes = [fact("", chosen.turn.why, width, "$dim")] if chosen.turn.why else []
-    notes += [fact(look.glyphs.warn, each, width, "$stale") for each in chosen.turn.warnings]
+    notes += [fact(look.glyphs.warn, warning, width, "$stale") for warning in chosen.turn.warnings]
     if not chosen.memories:  # else the block comes first, where there is little room
         rows += notes
     if chosen.turn.quoted:
@@ -257,24 +259,24 @@ def turn(state: AuditState, width: int, look: Look) -> list[Row]:
 def _come_back(chosen: ReplayedTurn, asked: bool, width: int) -> list[Row]:
     """The order then, as of then and today, and the first gate that differs; nothing before it was asked."""
     memories = chosen.memories or []
-    as_of = any(each.rank_as_of is not None or each.gate_as_of for each in memories)
+    as_of = any(memory.rank_as_of is not None or memory.gate_as_of for memory in memories)
     if not memories or not (asked or as_of):
         return []
     rows = [line(""), line(" WOULD IT COME BACK", "bold $heading")]
-    if any(each.rank_then is not None for each in memories):
-        rows.append(fact("then", _order([(each.rank_then, each) for each in memories]), width))
+    if any(memory.rank_then is not None for memory in memories):
+        rows.append(fact("then", _order([(memory.rank_then, memory) for memory in memories]), width))
     if as_of:
-        rows.append(fact("as of then", _order([(each.rank_as_of, each) for each in memories]), width))
-        rows.append(_first_gate("gate then", [(each, each.gate_as_of) for each in memories], width))
+        rows.append(fact("as of then", _order([(memory.rank_as_of, memory) for memory in memories]), width))
+        rows.append(_first_gate("gate then", [(memory, memory.gate_as_of) for memory in memories], width))
     if asked:
-        rows.append(fact("today", _order([(each.rank_now, each) for each in memories]), width))
-        rows.append(_first_gate("first gate", [(each, each.gate) for each in memories], width))
+        rows.append(fact("today", _order([(memory.rank_now, memory) for memory in memories]), width))
+        rows.append(_first_gate("first gate", [(memory, memory.gate) for memory in memories], width))
     return rows
 
 
 def _first_gate(name: str, gates: list[tuple[Injected, str | None]], width: int) -> Row:
     """The first memory that does not come back, and the gate that stops it."""
-    odd = next(((each, gate) for each, gate in gates if gate), None)
+    odd = next(((injection, gate) for injection, gate in gates if gate), None)
     said = (
         f"{(odd[0].id or '')[:8]}: {odd[1].replace('_', ' ')}"
         if odd and odd[1]
@@ -285,7 +287,7 @@ def _first_gate(name: str, gates: list[tuple[Injected, str | None]], width: int)
 
 def _order(places: list[tuple[int | None, Injected]]) -> str:
     """Places and the ids that hold them; the others are silent."""
-    known = sorted((place, each.id or "several") for place, each in places if place is not None)
+    known = sorted((place, injection.id or "several") for place, injection in places if place is not None)
     said = "   ".join(f"{place} {name[:8]}" for place, name in known)
     lost = sum(place is None for place, _ in places)
     return said + (f"   {lost} not" if lost and said else "" if said else "none of them")
@@ -404,7 +406,7 @@ def odd_turns(state: AuditState) -> list[int]:
 
 def changes_something(state: AuditState) -> bool:
     """Whether a row of the reach is to be changed at all."""
-    return any(each.verb != "leave" for each in state.mends.values())
+    return any(mend.verb != "leave" for mend in state.mends.values())
 
 
 def counts(state: AuditState) -> tuple[str, str, str]:
@@ -422,7 +424,7 @@ def counts(state: AuditState) -> tuple[str, str, str]:
         certainty = leak.certainty if leak else ""
         return f"{len(state.leaks.leaks)} found", full(len(state.leaks.looked)), certainty
     if state.view == "reach" and state.reach is not None:
-        changed = sum(each.verb != "leave" for each in state.mends.values())
+        changed = sum(mend.verb != "leave" for mend in state.mends.values())
         return state.reach.id[:8], full(len(state.reach.turns)), counted(changed, "memory", "memories")
     return "", "", ""
 

@@ -44,7 +44,7 @@ class BlameState:
         """The suspect that is shown whole, else the first."""
         if self.found is None:
             return None
-        named = (each for each in self.found.suspects if f"{SUSPECT}:{each.id}" == self.row)
+        named = (suspect for suspect in self.found.suspects if f"{SUSPECT}:{suspect.id}" == self.row)
         return next(named, self.found.suspects[0] if self.found.suspects else None)
 
     @property
@@ -92,7 +92,7 @@ def fail(state: BlameState, error: MemtuiError) -> BlameState:
 def rows_of(found: Blame) -> list[str]:
     """The keys of all memories that are named, suspects first."""
     return [
-        *(f"{SUSPECT}:{each.id}" for each in found.suspects),
+        *(f"{SUSPECT}:{suspect.id}" for suspect in found.suspects),
         *(f"{MISSING}:{each.id}" for each in found.missing),
         *(f"{INSTEAD}:{each.id}" for each in found.instead),
     ]

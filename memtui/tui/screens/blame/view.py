@@ -104,7 +104,9 @@ def instead_of_rows(state: BlameState) -> State | None:
 
 def suspects(state: BlameState, width: int, look: Look) -> list[Row]:
     """The suspects, the likeliest first: probability, text, what they share."""
-    return [_suspect(each, width, look.glyphs) for each in (state.found.suspects if state.found else ())]
+    return [
+        _suspect(suspect, width, look.glyphs) for suspect in (state.found.suspects if state.found else ())
+    ]
 
 
 def _suspect(each: SuspectedCause, width: int, glyphs: Glyphs) -> Row:

@@ -347,7 +347,7 @@ def _links(
     memory: Memory, story: Story | None, width: int, glyphs: Glyphs, keys: Mapping[str, Action]
 ) -> Iterator[Content]:
     """The memory that it replaces and the one that replaces it, by their words once these are known."""
-    words = {each.id: each.title for each in story.versions} if story is not None else {}
+    words = {version.id: version.title for version in story.versions} if story is not None else {}
     rows: list[tuple[str, Content]] = []
     for label, key, mark, target in (
         ("replaces", keys["detail.older"].cap, glyphs.back, memory.supersedes),
@@ -388,9 +388,9 @@ def _decay(
         Content.assemble((fit(score(life.composite), 6), "$foreground"), (drawn, "$primary")),
         width,
     )
-    for each in life.crossings[:2]:
-        said = _CROSSES.get(each.kind, each.kind).format(to=each.to)
-        yield from _row(date(each.at_ms, zone)[:10], said, width, "$stale")
+    for crossing in life.crossings[:2]:
+        said = _CROSSES.get(crossing.kind, crossing.kind).format(to=crossing.to)
+        yield from _row(date(crossing.at_ms, zone)[:10], said, width, "$stale")
     if not life.crossings and life.horizon_days:
         yield from _row("next", f"no change in {counted(round(life.horizon_days), 'day')}", width, "$dim")
 

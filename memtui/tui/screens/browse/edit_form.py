@@ -193,7 +193,7 @@ class EditNotes(Static):
         warn = host(self).glyphs.warn
         words = [trouble] if trouble else list(notes)
         style = "$danger" if trouble else "$dim"
-        lines = [Content.assemble((f"{warn} " if trouble else "", style), (each, style)) for each in words]
+        lines = [Content.assemble((f"{warn} " if trouble else "", style), (word, style)) for word in words]
         self.update(Content("\n").join(lines))
         self.display = bool(words)
 

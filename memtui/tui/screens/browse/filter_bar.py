@@ -104,7 +104,11 @@ class FilterInput(CleanInput):
         """The only candidate at once; of several, a list with what each is and how many memories have it."""
         known = self.suggester.view if isinstance(self.suggester, _Completion) else None
         found = candidates(self.value, known)
-        fitting = [each for each in found.proposals if each.insert.lower().startswith(found.written.lower())]
+        fitting = [
+            proposal
+            for proposal in found.proposals
+            if proposal.insert.lower().startswith(found.written.lower())
+        ]
         if len(fitting) == 1 and found.written:
             self._take(found.taken(fitting[0].insert))
         elif found.proposals:
@@ -113,8 +117,8 @@ class FilterInput(CleanInput):
 
     def _choose(self, found: Candidates) -> None:
         items = [
-            FindItem(each.insert, each.insert, f"{each.help}  {_counted(each.count)}")
-            for each in found.proposals
+            FindItem(proposal.insert, proposal.insert, f"{proposal.help}  {_counted(proposal.count)}")
+            for proposal in found.proposals
         ]
 
         def taken(insert: str | None) -> None:

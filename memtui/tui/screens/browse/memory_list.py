@@ -74,11 +74,11 @@ class Marks:
 
     def invert(self, memories: Iterable[str]) -> None:
         """Of these, the marked lose their mark and the others get one."""
-        for each in memories:
-            if each in self._ids:
-                del self._ids[each]
+        for memory in memories:
+            if memory in self._ids:
+                del self._ids[memory]
             else:
-                self._ids[each] = None
+                self._ids[memory] = None
 
     def between(self, row: int, cursor: int) -> bool:
         """Whether this row is in the range that is being chosen."""

@@ -88,7 +88,7 @@ _OF_FIELDS = {
 
 def columns_of(fields: Collection[str]) -> frozenset[str]:
     """Names of the columns that show these fields of a memory."""
-    return frozenset(_OF_FIELDS[each].name for each in fields)
+    return frozenset(_OF_FIELDS[field].name for field in fields)
 
 
 def columns(

@@ -46,13 +46,13 @@ def near_rows(found: Sequence[Neighbour], said: str, width: int, glyphs: Glyphs)
     if not found:
         return [Row((line,)) for line in Content.styled(one_line(said), "$dim").wrap(max(12, width - 2))]
     rows = []
-    for each in found:
-        memory = each.memory
+    for neighbour in found:
+        memory = neighbour.memory
         alive = memory.active and memory.state != "archived"
         line = Content.assemble(
             " ",
-            (padded_bar(each.similarity, BAR, glyphs), brightness(each.similarity)),
-            (f" {score(each.similarity):>4} ", "$foreground"),
+            (padded_bar(neighbour.similarity, BAR, glyphs), brightness(neighbour.similarity)),
+            (f" {score(neighbour.similarity):>4} ", "$foreground"),
             (
                 glyphs.tier(memory.tier) if alive else glyphs.cross,
                 tier_style(memory.tier) if alive else "$dim",

@@ -111,7 +111,7 @@ class SavedViews(Widget):
             if isinstance(left, dict):
                 values["browse"] = {key: "" if names(each) else each for key, each in left.items()}
 
-        self.filters = tuple(each for each in self.filters if not names(each))
+        self.filters = tuple(filter_text for filter_text in self.filters if not names(filter_text))
         bar: Any = self.screen.query_one("FilterBar")
         bar.history = self.filters
         self._keep(edit)

@@ -76,11 +76,14 @@ class Counting(BoundPart[CaptureState]):
             return
 
         def have(made: tuple[tuple[Talk, CaptureRequest, CaptureTrace], ...]) -> None:
-            kept = {talk.key: sum(bool(each.writes) for each in trace.candidates) for talk, _, trace in made}
+            kept = {
+                talk.key: sum(bool(candidate.writes) for candidate in trace.candidates)
+                for talk, _, trace in made
+            }
             runs = {talk.key: (request, trace) for talk, request, trace in made}
 
             def counted(state: CaptureState) -> CaptureState:
-                listed = tuple(replace(each, kept=kept.get(each.key, each.kept)) for each in state.talks)
+                listed = tuple(replace(talk, kept=kept.get(talk.key, talk.kept)) for talk in state.talks)
                 return replace(state, talks=listed, runs=runs, decided={}, waiting="")
 
             self.become(counted)
@@ -169,7 +172,7 @@ class Counting(BoundPart[CaptureState]):
 
 
 def _counted(state: CaptureState, funnel: Any, days: Any, otherwise: Any, unknown: int) -> CaptureState:
-    gates = [each.gate for each in funnel.losses]
+    gates = [loss.gate for loss in funnel.losses]
     loss = state.loss if state.loss in gates else gates[0] if gates else ""
     return replace(
         state, funnel=funnel, days=days, otherwise=otherwise, unknown=unknown, loss=loss, answers={}

@@ -46,7 +46,7 @@ class Deciding(BoundPart[CaptureState]):
         if self.state.view == "inbox":
             self._settle(accept=True)
             return
-        places = tuple(at for at, each in self.state.candidates if each.writes)
+        places = tuple(at for at, candidate in self.state.candidates if candidate.writes)
         if places:
             self.become(lambda state: marked(state, places, "accepted"))
         elif self.state.candidates:
@@ -147,6 +147,6 @@ def _rows_of(trace: CaptureTrace, at: int) -> set[str]:
 def _with_items(
     state: CaptureState, items: tuple[Item, ...], done: int, back: frozenset[int]
 ) -> CaptureState:
-    kept = state.item if any(each.id == state.item for each in items) else ""
+    kept = state.item if any(item.id == state.item for item in items) else ""
     kept = kept or (items[0].id if items else "")
     return replace(state, items=items, inbox_read=True, done=done, item=kept, taken_back=back)

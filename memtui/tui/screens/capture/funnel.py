@@ -31,7 +31,7 @@ def steps(state: CaptureState, width: int, glyphs: Glyphs, keys: Keymap) -> list
             f"{keys.cap('capture.again')} captures every conversation of the list; nothing is written",
         )
         return [
-            Row((Content.styled(f" {crop(each, width - 2, glyphs.ellipsis)}", "$dim"),)) for each in lines
+            Row((Content.styled(f" {crop(line, width - 2, glyphs.ellipsis)}", "$dim"),)) for line in lines
         ]
     words = {"create": "new", "merge": "merged", "supersede": "replaced", "support": "supported"}
     parts = ", ".join(f"{count} {words.get(each, each)}" for each, count in found.decided.items())
@@ -69,19 +69,19 @@ def losses(state: CaptureState, width: int, glyphs: Glyphs) -> list[Row]:
             "nothing was lost" if counted_some else "what was left out, by reason, each with an example",
             width,
         )
-    most = max(each.count for each in found.losses)
+    most = max(loss.count for loss in found.losses)
     room = max(6, min(20, width // 5))
     rows = []
-    for each in found.losses:
-        said = f"! {each.fault}" if each.fault else f"“{one_line(each.example)}”"
-        style = "$danger" if each.fault else "$dim"
+    for loss in found.losses:
+        said = f"! {loss.fault}" if loss.fault else f"“{one_line(loss.example)}”"
+        style = "$danger" if loss.fault else "$dim"
         first, *more = folded(said, [max(4, width - room - 29)] * 2, glyphs.ellipsis)
         line = Content.assemble(
-            " ", fit(each.gate, 18, glyphs.ellipsis), (f"{full(each.count):>6}  ", "bold"),
-            (fit(bar(each.count / most, room, glyphs), room), "$stale"), " ", (first, style),
+            " ", fit(loss.gate, 18, glyphs.ellipsis), (f"{full(loss.count):>6}  ", "bold"),
+            (fit(bar(loss.count / most, room, glyphs), room), "$stale"), " ", (first, style),
         )  # fmt: skip
         lines = (line, *(Content.assemble(" " * (room + 28), (part, style)) for part in more))
-        rows.append(Row(lines, each.gate))
+        rows.append(Row(lines, loss.gate))
     return rows
 
 
@@ -139,8 +139,8 @@ def _name_room(width: int) -> int:
 
 def _answers(effect: RecallEffect) -> str:
     """Answers that change, with the memories that come into them and leave them."""
-    gained = sum(len(each.entered) for each in effect.changed)
-    lost = sum(len(each.left) for each in effect.changed)
+    gained = sum(len(change.entered) for change in effect.changed)
+    lost = sum(len(change.left) for change in effect.changed)
     return f"{counted(len(effect.changed), 'answer')}, +{full(gained)} -{full(lost)}"
 
 
@@ -165,7 +165,7 @@ def by_day(state: CaptureState, width: int, glyphs: Glyphs) -> list[Row]:
     """Rows that a capture made, day by day, and what the plugin's admission kept out."""
     if not state.days:
         return []
-    most = max((max(each.captured, each.rejected) for each in state.days), default=0) or 1
+    most = max((max(day.captured, day.rejected) for day in state.days), default=0) or 1
     room = max(4, (width - 28) // 2)
     rows = []
     for each in state.days:

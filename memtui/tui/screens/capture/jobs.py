@@ -95,7 +95,9 @@ def planned(
     if name == "compaction":
         made = plan_compaction(engine.capture_context())
         original = plan_compaction(engine.capture_context(), sound=False)
-        faults = tuple(f"the plugin's own would do more: {each}" for each in original.change_set.warnings)
+        faults = tuple(
+            f"the plugin's own would do more: {warning}" for warning in original.change_set.warnings
+        )
         return JobPreview(name, made.change_set, faults)
     if name == "dreaming":
         dreamt = plan_dream(engine.capture_context())
@@ -112,18 +114,18 @@ def planned(
 def listed(state: CaptureState, width: int, glyphs: Glyphs) -> list[Row]:
     """The jobs, each with what it would change once it was planned."""
     rows = []
-    for each in JOBS:
-        found = state.plans.get(each.name)
+    for job in JOBS:
+        found = state.plans.get(job.name)
         far = "" if found is None else _count(found)
         room = max(10, width - 14 - len(far) - 3)
         rows.append(
             Row(
                 (
                     Content.assemble(
-                        " ", (fit(each.name, 12), "bold"), (fit(each.does, room, glyphs.ellipsis), "$dim"), " ", far
+                        " ", (fit(job.name, 12), "bold"), (fit(job.does, room, glyphs.ellipsis), "$dim"), " ", far
                     ),
                 ),
-                each.name,
+                job.name,
             )
         )  # fmt: skip
     return rows
@@ -141,7 +143,7 @@ def preview(state: CaptureState, width: int, glyphs: Glyphs, keys: Keymap) -> li
         return [Row((Content.styled(f" {state.waiting}", "$dim"),))]
     if found is None:
         said = f"{keys.cap('said.open')} previews it; {keys.cap('capture.apply')} applies it"
-        job = next((each for each in JOBS if each.name == state.job), JOBS[0])
+        job = next((job for job in JOBS if job.name == state.job), JOBS[0])
         told = (*job.told, ("writes", "one entry of the Journal, which can be undone"))
         facts = [
             Row((Content.assemble((f" {name if at == 0 else '':<8}", "$dim"), part.plain),))
@@ -149,9 +151,9 @@ def preview(state: CaptureState, width: int, glyphs: Glyphs, keys: Keymap) -> li
             for at, part in enumerate(Content(text).wrap(max(8, width - 10)))
         ]
         return [*(Row((part,)) for part in _wrapped(said, width, "$dim")), Row((Content(),)), *facts]
-    lines: list[tuple[str, str]] = [(f"! {each}", "$stale") for each in found.changes.warnings]
-    lines += [(each, "$dim") for each in found.notes]
-    lines += [(each, "$foreground") for each in found.report.splitlines() if each.strip()]
+    lines: list[tuple[str, str]] = [(f"! {warning}", "$stale") for warning in found.changes.warnings]
+    lines += [(note, "$dim") for note in found.notes]
+    lines += [(line, "$foreground") for line in found.report.splitlines() if line.strip()]
     if not found.changes.changes:
         lines.append(("no memory would change", "$dim"))
     words = {"add": "+", "edit": "~", "delete": "-"}

@@ -103,7 +103,7 @@ def headlines(state: CaptureState, *, narrow: bool = False) -> Mapping[str, Mapp
     """What the frame of each panel says, by the panel's id; see `Panel.headline`. Where it is `narrow`, the frame has
     one line, and what is said elsewhere is left out of it."""
     trace = state.trace
-    made = [each for each in trace.candidates if each.writes] if trace is not None else []
+    made = [candidate for candidate in trace.candidates if candidate.writes] if trace is not None else []
     # Above narrow the texts' frame has no room for the count; the inbox says it itself.
     names = {"inbox": f"inbox {len(state.items)}" if state.items and narrow else "inbox"}
     views = "  ".join(

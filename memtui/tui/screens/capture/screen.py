@@ -176,7 +176,7 @@ class CaptureScreen(BaseScreen):
         self.repaint()
 
     def _ran(self, talk: Talk, request: CaptureRequest, trace: CaptureTrace) -> None:
-        kept = sum(bool(each.writes) for each in trace.candidates)
+        kept = sum(bool(candidate.writes) for candidate in trace.candidates)
         talks = tuple(replace(talk, kept=kept) if each.key == talk.key else each for each in self.state.talks)
         first = first_kept(trace)
         self.state = replace(
@@ -303,7 +303,7 @@ class CaptureScreen(BaseScreen):
         self.call(READ, work, have)
 
     def _run(self, key: str) -> None:
-        engine, talk = self._engine, next((each for each in self.state.talks if each.key == key), None)
+        engine, talk = self._engine, next((talk for talk in self.state.talks if talk.key == key), None)
         if engine is None or talk is None:
             return
         chat = self._chat
@@ -346,8 +346,8 @@ class CaptureScreen(BaseScreen):
             self.flash(str(error), "error")
 
     def _add(self, talks: list[Talk]) -> None:
-        known = {each.key for each in talks}
-        rest = tuple(each for each in self.state.talks if each.key not in known)
+        known = {talk.key for talk in talks}
+        rest = tuple(talk for talk in self.state.talks if talk.key not in known)
         self.state = replace(self.state, view="conversations", talks=(*talks, *rest))
         self._run(talks[0].key)
 
@@ -370,7 +370,7 @@ class CaptureScreen(BaseScreen):
     def _show_loss(self, gate: str) -> None:
         """The conversation with the first text that was lost for this reason, and that text."""
         found = self.state.funnel
-        loss = next((each for each in found.losses if each.gate == gate), None) if found is not None else None
+        loss = next((loss for loss in found.losses if loss.gate == gate), None) if found is not None else None
         if loss is None:
             return
         key = list(self.state.runs)[loss.run]

@@ -24,8 +24,8 @@ def sent(state: CaptureState, width: int, glyphs: Glyphs) -> list[Row]:
     if width < _ROOM:
         lines = [_in_one_line(state, lines)]
     return [
-        Row((Content.styled(f" {crop(one_line(each), width - 2, glyphs.ellipsis)}", "$dim"),))
-        for each in lines
+        Row((Content.styled(f" {crop(one_line(line), width - 2, glyphs.ellipsis)}", "$dim"),))
+        for line in lines
     ]
 
 
@@ -34,7 +34,7 @@ def _in_one_line(state: CaptureState, lines: list[str]) -> str:
     if not state.model:
         return "nothing leaves this machine; uncertain texts go to the inbox"
     trace = state.trace
-    waits = 0 if trace is None else sum(each.gate == "model failed" for each in trace.texts)
+    waits = 0 if trace is None else sum(text.gate == "model failed" for text in trace.texts)
     if trace is None or not waits:
         return lines[0]
     return f"{counted(waits, 'text waits', 'texts wait')}, nothing is lost: {_taken(state)}"
@@ -97,5 +97,5 @@ def _sendable(state: CaptureState) -> tuple[int, int]:
     if state.trace is None:
         return 0, 0
     stopped = ("empty", "assistant text", "tool output", "system text", "command", "order", "secret")
-    going = [each for each in state.trace.texts if each.gate not in stopped]
-    return len(going), sum(len(each.text) for each in going)
+    going = [text for text in state.trace.texts if text.gate not in stopped]
+    return len(going), sum(len(text.text) for text in going)

@@ -125,25 +125,29 @@ class CaptureState:
     @property
     def shown(self) -> Talk | None:
         """The conversation that is shown, or that the cursor stands on."""
-        return next((each for each in self.talks if each.key == self.talk), None)
+        return next((talk for talk in self.talks if talk.key == self.talk), None)
 
     @property
     def remedy(self) -> Remedy | None:
         """The smallest change that a replay has shown to keep the chosen text."""
         found = () if self.verdict is None else self.verdict.remedies
-        return next((each for each in found if each.confirmed), None)
+        return next((remedy for remedy in found if remedy.confirmed), None)
 
     @property
     def candidates(self) -> tuple[tuple[int, CaptureCandidate], ...]:
         """The candidates of the chosen text, with their places."""
         if self.trace is None:
             return ()
-        return tuple((at, each) for at, each in enumerate(self.trace.candidates) if self.text in each.texts)
+        return tuple(
+            (at, candidate)
+            for at, candidate in enumerate(self.trace.candidates)
+            if self.text in candidate.texts
+        )
 
     @property
     def chosen(self) -> Item | None:
         """The item of the inbox under the cursor."""
-        return next((each for each in self.items if each.id == self.item), None)
+        return next((item for item in self.items if item.id == self.item), None)
 
     def stands(self, at: int) -> bool:
         """Whether the candidate at this place was applied, and its entry was not taken back since."""
@@ -153,7 +157,7 @@ class CaptureState:
         """Places of the candidates that would be written: the accepted ones, or all that are not refused."""
         if self.trace is None:
             return ()
-        able = [at for at, each in enumerate(self.trace.candidates) if each.writes]
+        able = [at for at, candidate in enumerate(self.trace.candidates) if candidate.writes]
         accepted = [at for at in able if self.marks.get(at) == "accepted"]
         fresh = (at for at in able if self.marks.get(at) != "refused" and not self.stands(at))
         return tuple(accepted or fresh)

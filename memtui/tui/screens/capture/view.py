@@ -81,15 +81,15 @@ def talks(state: CaptureState, width: int, now_ms: int, glyphs: Glyphs) -> list[
     """The conversations, newest first, with how many texts and what came of them."""
     rows = []
     counts = [
-        "" if each.conversation is None else full(len(each.conversation.messages)) for each in state.talks
+        "" if talk.conversation is None else full(len(talk.conversation.messages)) for talk in state.talks
     ]
-    kept = ["–" if each.kept is None else full(each.kept) for each in state.talks]
+    kept = ["–" if talk.kept is None else full(talk.kept) for talk in state.talks]
     wide, last = (max(map(len, each), default=0) for each in (counts, kept))
-    for at, each in enumerate(state.talks):
-        when = f"{ago(each.at_ms, now_ms)} " if each.at_ms and width >= 34 else ""
+    for at, talk in enumerate(state.talks):
+        when = f"{ago(talk.at_ms, now_ms)} " if talk.at_ms and width >= 34 else ""
         far = f"{when}{counts[at]:>{wide}} {kept[at]:>{last}}"
-        title = fit(one_line(each.title), max(8, width - cell_len(far) - 3), glyphs.ellipsis)
-        rows.append(Row((Content.assemble(" ", title, " ", (far, "$dim")),), each.key))
+        title = fit(one_line(talk.title), max(8, width - cell_len(far) - 3), glyphs.ellipsis)
+        rows.append(Row((Content.assemble(" ", title, " ", (far, "$dim")),), talk.key))
     if rows:
         note = "messages, memories kept; – not captured" if width >= 42 else "messages, kept"
         rows.append(Row((Content(), Content.styled(f" {crop(note, width - 2, glyphs.ellipsis)}", "$dim"))))

@@ -98,7 +98,7 @@ def with_messages(talk: Talk) -> Talk:
     except MemtuiError as error:
         return replace(talk, fault=str(error))
     messages = conversation.messages[:MOST_HELD]
-    held = tuple((each.role, without_secrets(each.said)[0]) for each in messages)
+    held = tuple((message.role, without_secrets(message.said)[0]) for message in messages)
     return replace(talk, conversation=conversation, held=held)
 
 
@@ -301,8 +301,8 @@ def tried(engine: Engine, settings: Mapping[str, Any], token: CancelToken) -> tu
     said: list[str] = []
     for name, value in turns():
         said += [
-            f"{words_of(name, value)}: {each}"
-            for each in trial_words(try_settings(cases, {name: value}, token))
+            f"{words_of(name, value)}: {word}"
+            for word in trial_words(try_settings(cases, {name: value}, token))
         ]
     return tuple(said)
 
@@ -334,7 +334,7 @@ def export_funnel(name: str, state: CaptureState) -> str:
         "settings": dict(state.turned),
         "conversations": len(state.runs),
         "funnel": asdict(state.funnel) if state.funnel is not None else None,
-        "days": [asdict(each) for each in state.days],
+        "days": [asdict(day) for day in state.days],
         "otherwise": [asdict(each) for each in state.otherwise or ()],
     }
     text = json.dumps(told, ensure_ascii=False, indent=2)
@@ -369,8 +369,13 @@ def pasted(text: str, number: int, now_ms: int) -> list[Talk]:
 
     found = parse_conversations(text.encode("utf-8", "replace"), "auto", "the pasted text")
     return [
-        Talk(f"paste {at}", f"pasted, {counted(len(each.messages), 'text')}", conversation=each, at_ms=now_ms)
-        for at, each in enumerate(found, number)
+        Talk(
+            f"paste {at}",
+            f"pasted, {counted(len(conversation.messages), 'text')}",
+            conversation=conversation,
+            at_ms=now_ms,
+        )
+        for at, conversation in enumerate(found, number)
     ]
 
 
@@ -380,8 +385,8 @@ def in_file(name: str) -> list[Talk]:
 
     path = Path(name).expanduser()
     return [
-        Talk(f"{path} {at}", one_line(each.title or path.name), str(path), conversation=each)
-        for at, each in enumerate(read_conversations(path))
+        Talk(f"{path} {at}", one_line(conversation.title or path.name), str(path), conversation=conversation)
+        for at, conversation in enumerate(read_conversations(path))
     ]
 
 

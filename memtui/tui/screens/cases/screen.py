@@ -88,7 +88,7 @@ def run(
 
     a, b = setups
     tried = try_settings(book.talks, (b.config if b is not None else None) or {}, cancel)
-    trials = {each.now.case.id: each for each in tried}
+    trials = {trial.now.case.id: trial for trial in tried}
     if not cases:
         return None, trials
     first = run_cases(cases, a, ask, engine.memories, k=k, on_progress=report, cancel=cancel)

@@ -85,7 +85,7 @@ class CasesState:
     def talk(self) -> CaptureCase | None:
         """The conversation under the cursor."""
         talks = self.book.talks if self.book is not None else ()
-        return next((each for each in talks if each.id == self.selected), None)
+        return next((talk for talk in talks if talk.id == self.selected), None)
 
     @property
     def empty(self) -> bool:
@@ -105,7 +105,7 @@ def read(state: CasesState, book: Book) -> CasesState:
 
 
 def _ids(book: Book) -> list[str]:
-    return [*(each.id for each in book.cases), *(each.id for each in book.talks)]
+    return [*(case.id for case in book.cases), *(talk.id for talk in book.talks)]
 
 
 def fail(state: CasesState, error: MemtuiError) -> CasesState:
@@ -151,7 +151,7 @@ def answers(state: CasesState, case: Case) -> tuple[CaseAnswer | None, CaseAnswe
     report = state.report
     reports = (report, report.other if report is not None else None)
     found = [
-        next((each for each in r.answers if each.case.id == case.id), None) if r is not None else None
+        next((answer for answer in r.answers if answer.case.id == case.id), None) if r is not None else None
         for r in reports
     ]
     return found[0], found[1]

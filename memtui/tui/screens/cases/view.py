@@ -69,7 +69,7 @@ def case_rows(state: CasesState, width: int, glyphs: Glyphs) -> list[Row]:
     """Every case with what A and B make of it; conversations after the questions."""
     cases, talks = (state.book.cases, state.book.talks) if state.book is not None else ((), ())
     rows = [Row(_case_lines(state, case, width, glyphs), case.id) for case in cases]
-    return [*rows, *(Row(_talk_lines(state, each, width, glyphs), each.id) for each in talks)]
+    return [*rows, *(Row(_talk_lines(state, talk, width, glyphs), talk.id) for talk in talks)]
 
 
 def list_heading(state: CasesState) -> str:
@@ -148,7 +148,7 @@ def measure_rows(state: CasesState, width: int, glyphs: Glyphs, keys: Keymap) ->
     lines = _tuning(state, width, keys)
     if lines:
         lines.append(Content())
-    talks = [results(state, each) for each in state.book.talks] if state.book is not None else []
+    talks = [results(state, talk) for talk in state.book.talks] if state.book is not None else []
     ran = [each for each, _ in talks if each is not None]
     if ran:
         lines += [Content.styled(" CONVERSATIONS", "bold $heading")]
@@ -307,7 +307,7 @@ def detail_rows(state: CasesState, width: int, glyphs: Glyphs) -> list[Row]:
 
 def _talk_rows(state: CasesState, talk: CaptureCase, width: int, glyphs: Glyphs) -> list[Row]:
     """A conversation: the memories that it should leave, which it does under A and B, and what it leaves beside."""
-    found = [each for each in results(state, talk) if each is not None]
+    found = [result for result in results(state, talk) if result is not None]
     two = len(found) == 2
     lines = [Content.styled(f" {one_line(talk.name)}", "bold")]
     said = f"a conversation, captured by {talk.recording['recipe']}"

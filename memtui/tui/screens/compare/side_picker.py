@@ -80,7 +80,7 @@ def read_value(parameter: Parameter, text: str) -> Any:
         raise UsageError(f"{word} is neither on nor off.", fix="Type on or off.")
     if knob.kind == "choice":
         if word in map(str, knob.choices):
-            return next(each for each in knob.choices if str(each) == word)
+            return next(choice for choice in knob.choices if str(choice) == word)
         raise UsageError(f"{word} is none of its values.", fix=f"Known: {', '.join(map(str, knob.choices))}.")
     try:
         number = float(word)
@@ -178,10 +178,12 @@ class SidePicker(BoundPart[CompareState]):
         if trace is None or engine is None:
             self.flash("A receipt's settings cannot be changed. {compare.swap} swaps the sides.", "note")
             return
-        known = {each.knob.path: each for each in explain.parameters(trace)}
+        known = {parameter.knob.path: parameter for parameter in explain.parameters(trace)}
         items = [
-            FindItem(path, path, f"{words_of(path, each.value)}   {each.inert or each.knob.meaning}")
-            for path, each in known.items()
+            FindItem(
+                path, path, f"{words_of(path, parameter.value)}   {parameter.inert or parameter.knob.meaning}"
+            )
+            for path, parameter in known.items()
         ]
 
         def take(path: str) -> None:
@@ -240,12 +242,12 @@ class SidePicker(BoundPart[CompareState]):
         account = self.state.a.account
         items = [
             FindItem(
-                str(each.version),
-                f"version {each.version}",
-                f"{date(each.time_ms)}   {ago(each.time_ms, now)}",
+                str(version.version),
+                f"version {version.version}",
+                f"{date(version.time_ms)}   {ago(version.time_ms, now)}",
             )
-            for each in reversed(versions)
-            if account is None or each.version != account.table_version
+            for version in reversed(versions)
+            if account is None or version.version != account.table_version
         ]
 
         def take(version: str) -> None:

@@ -43,7 +43,7 @@ def account_of(pair: Pair, which: Which) -> ScoreAccount:
 
 def candidate_of(pair: Pair, which: Which, id: str) -> Candidate | None:
     """One memory in the recall of one side; None where no search met it there."""
-    return next((each for each in account_of(pair, which).candidates if each.id == id), None)
+    return next((candidate for candidate in account_of(pair, which).candidates if candidate.id == id), None)
 
 
 def text_of(pair: Pair, id: str) -> str:
@@ -320,12 +320,17 @@ def stage_rows(pair: Pair, width: int, glyphs: Glyphs, *, only: bool = False) ->
         Row(
             (
                 _stage_line(
-                    each, times[0].get(each.name), times[1].get(each.name), styles[each.name], width, glyphs
+                    stage,
+                    times[0].get(stage.name),
+                    times[1].get(stage.name),
+                    styles[stage.name],
+                    width,
+                    glyphs,
                 ),
             )
         )
-        for each in pair.comparison.stages
-        if each.differs or not only
+        for stage in pair.comparison.stages
+        if stage.differs or not only
     ]
 
 
@@ -450,7 +455,7 @@ def value(name: str, given: Any) -> str:
     if isinstance(given, Mapping):
         return ", ".join(f"{one_line(str(k))} {value('', v)}" for k, v in given.items())
     if isinstance(given, list | tuple):
-        return ", ".join(value("", each) for each in given) or "none"
+        return ", ".join(value("", item) for item in given) or "none"
     return one_line(str(given))
 
 
@@ -459,8 +464,8 @@ def rows(pair: Pair, selected: str, width: int, glyphs: Glyphs, *, stages: bool)
     from memtui.engine.explain import effects
 
     found = {
-        each.stage: _difference(each)
-        for each in effects(account_of(pair, "a"), account_of(pair, "b"), selected)
+        effect.stage: _difference(effect)
+        for effect in effects(account_of(pair, "a"), account_of(pair, "b"), selected)
     }
     lines = [
         Content.assemble(
@@ -483,7 +488,9 @@ def _heading(name: str, columns: str, width: int) -> Content:
 
 
 def _settings(pair: Pair, found: Mapping[str, float], width: int, glyphs: Glyphs) -> list[Content]:
-    differing = [each for each in pair.comparison.differences if each.parameter not in STANDS]
+    differing = [
+        difference for difference in pair.comparison.differences if difference.parameter not in STANDS
+    ]
     if not differing:
         return [Content(), Content.styled(" SETTINGS", "bold $heading"), Content.styled(" all alike", "$dim")]
     both = [d for d in differing if (d.a is not None and d.b is not None) or "." not in d.parameter]
@@ -519,11 +526,11 @@ def _effects(pair: Pair, selected: str, width: int, glyphs: Glyphs) -> list[Cont
     from memtui.engine.explain import effects
 
     accounts = [account_of(pair, which) for which in ("a", "b")]
-    titles = {stage.name: stage.title for each in accounts for stage in each.stages}
+    titles = {stage.name: stage.title for account in accounts for stage in account.stages}
     told = [
-        each
-        for each in effects(accounts[0], accounts[1], selected)
-        if each.stage not in LANES and (each.a or each.b)
+        effect
+        for effect in effects(accounts[0], accounts[1], selected)
+        if effect.stage not in LANES and (effect.a or effect.b)
     ]
     if not told:
         return []

@@ -183,7 +183,7 @@ def before_writing(state: HealthState, width: int, look: Look) -> list[Row]:
         lines = []
     if config.talks:
         lines += [*(("capture" if at == 0 else "", said) for at, said in enumerate(config.talks)), ("", "")]
-    lines += [(each.kind, each.sentence) for each in config.consequences]
+    lines += [(consequence.kind, consequence.sentence) for consequence in config.consequences]
     if config.owner:
         if not lines:
             lines.append(

@@ -64,7 +64,7 @@ def read_config(engine: Engine, turned: Turned) -> ConfigView:
     )
     if draft is None:
         return ConfigView(str(config.main), turned, problems=problems, owner=owner)
-    changes = {each.short: each for each in draft.changes}
+    changes = {change.short: change for change in draft.changes}
     lines = []
     for option in options_of(config):
         is_set, value = value_at(config, (*config.config_path, *setting_path(option.path)))
@@ -77,14 +77,14 @@ def _draft(engine: Engine, config: Configuration, turned: Turned) -> ConfigDraft
     from memtui.engine.configuration import PLANS, draft_of, options_of, plan_changes, plan_option
 
     plan = PLANS.get(turned.plan)
-    changes = {} if plan is None else {each.short: each for each in plan_changes(config, plan)}
-    changes = {name: each for name, each in changes.items() if name not in turned.dropped}
-    options = {each.path: each for each in options_of(config)} if turned.edits else {}
+    changes = {} if plan is None else {change.short: change for change in plan_changes(config, plan)}
+    changes = {name: change for name, change in changes.items() if name not in turned.dropped}
+    options = {option.path: option for option in options_of(config)} if turned.edits else {}
     for path, value in turned.edits.items():
         known = options.get(path)
         changes.pop(path, None)
         if known is not None:
-            changes |= {each.short: each for each in plan_option(config, known, value)}
+            changes |= {change.short: change for change in plan_option(config, known, value)}
     title = "your own settings" if plan is None else f"plan {plan.name}, {plan.title}"
     return draft_of(
         config, list(changes.values()), name=turned.plan, title=title,
@@ -163,7 +163,7 @@ def last_question(engine: Engine) -> str:
 
 def answers_of(flight: Flight) -> tuple[AnswerChange, ...]:
     """The answers of a flight that are others under the plan."""
-    return tuple(each.change for each in flight.questions if each.change is not None)
+    return tuple(question.change for question in flight.questions if question.change is not None)
 
 
 def flight_words(flight: Flight) -> list[tuple[str, str]]:
@@ -181,7 +181,7 @@ def flight_words(flight: Flight) -> list[tuple[str, str]]:
         out.append(
             ("smaller", f"with minScore {step.min_score:g} then {step.right} right, {step.silent} silent")
         )
-    return [*out, *(("note", each) for each in flight.notes)]
+    return [*out, *(("note", note) for note in flight.notes)]
 
 
 def plain(value: Any) -> str:
@@ -242,7 +242,9 @@ class ConfigArea(Area):
         """The planned setting under the cursor."""
         config = self.planned
         found = (
-            any(each.short == self.state.cursor for each in config.changes) if config is not None else False
+            any(change.short == self.state.cursor for change in config.changes)
+            if config is not None
+            else False
         )
         return self.state.cursor if found else None
 
@@ -280,13 +282,13 @@ class ConfigArea(Area):
             names = option.choices or ("true", "false")
             default = "none" if option.default is None else plain(option.default)
             options = [
-                *(Choice(each, each) for each in names),
+                *(Choice(name, name) for name in names),
                 Choice("", "not set", f"the default: {default}"),
             ]
             self.app.push_screen(ChooseOne(option.path, options, now), taken)
         else:
             words = [option.meaning, f"allowed: {option.range}", f"default: {option.default}", option.note]
-            hint = ". ".join(each for each in words if each) + ". Nothing: the default counts."
+            hint = ". ".join(word for word in words if word) + ". Nothing: the default counts."
             self.app.push_screen(TextPrompt(option.path, hint, now), taken)
 
     def action_drop(self) -> None:
@@ -303,10 +305,10 @@ class ConfigArea(Area):
         config = self.planned
         if config is None or config.draft is None:
             return
-        asked = [each.host for each in config.draft.checks if "rerank" in each.purpose]
+        asked = [check.host for check in config.draft.checks if "rerank" in check.purpose]
         embeds = changes_vectors(config.draft.changes)
         if embeds:
-            asked += [each.host for each in config.draft.checks if "embedding" in each.purpose]
+            asked += [check.host for check in config.draft.checks if "embedding" in check.purpose]
         if not asked:
             self._fly(config, ask=False)
             return

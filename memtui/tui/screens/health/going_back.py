@@ -20,7 +20,7 @@ _WHY = {"remove": "came since", "add": "comes back", "change": "restored"}
 
 def going_back(planned: WholeRestore, metadata: str | None) -> Repair:
     """The restore as something that can be agreed to; `metadata` is the name of that column, None without one."""
-    changes = tuple(_change(each, metadata) for each in planned.changes)
+    changes = tuple(_change(change, metadata) for change in planned.changes)
     title = f"go back to v{planned.version}"
     return Repair(KEY, title, planned.sentence, changes=ChangeSet("maintain", title, changes, planned.newest))
 

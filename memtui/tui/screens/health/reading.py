@@ -47,7 +47,7 @@ def read_indexes(engine: Engine, cancel: CancelToken) -> Any:
     patient = patient_of(engine, now_ms=engine.now_ms, cancel=cancel)
     assert patient.facts is not None
     own = engine.store.dialect.can.own_store
-    asked = own_questions(engine) if any(each.is_vector for each in patient.facts.indexes) else None
+    asked = own_questions(engine) if any(index.is_vector for index in patient.facts.indexes) else None
     return report_indexes(engine.store, patient.facts, cancel, questions=asked), advice(
         patient.facts.rows, own=own
     )
@@ -65,7 +65,7 @@ def plan_safe(engine: Engine, found: Any, cancel: CancelToken) -> tuple[Any, ...
 def _planned_safe(patient: Any, found: Any) -> tuple[Any, ...]:
     from memtui.engine.health import plan_remedy
 
-    safe = [each for each in found.findings if each.check.how == "safe" and each.check.safe]
+    safe = [finding for finding in found.findings if finding.check.how == "safe" and finding.check.safe]
     plans = (plan_remedy(patient, each) for each in safe)
     return tuple(plan for plan in plans if plan.writes and not plan.names)
 
@@ -109,13 +109,13 @@ def mend(engine: Engine, plans: Sequence[Any], ask: bool) -> str:
     from memtui.engine.health import answers_in_words, carry_out_remedies
 
     plans = _with_vectors(engine, plans)
-    if refused := next((each.refusal for each in plans if each.refusal), ""):
+    if refused := next((plan.refusal for plan in plans if plan.refusal), ""):
         raise MemtuiError(refused, fix="Nothing was changed.")
     done = carry_out_remedies(engine, plans, confirmed=True, ask=before_and_after(engine) if ask else None)
     entries = ", ".join(str(each["entry"]) for each in done if each["entry"] is not None)
     answers = [each["receipt"]["answers"] for each in done if "receipt" in each]
     said = f"{len(plans)} fixed; see the Journal, entry {entries}"
-    return "; ".join([said, *(answers_in_words(each) for each in answers if each is not None)])
+    return "; ".join([said, *(answers_in_words(answer) for answer in answers if answer is not None)])
 
 
 def _with_vectors(engine: Engine, plans: Sequence[Any]) -> list[Any]:
@@ -124,8 +124,8 @@ def _with_vectors(engine: Engine, plans: Sequence[Any]) -> list[Any]:
 
     patient = patient_of(engine, now_ms=engine.now_ms)
     return [
-        plan_remedy(patient, each.finding) if each.changes is not None and each.changes.unsent else each
-        for each in plans
+        plan_remedy(patient, plan.finding) if plan.changes is not None and plan.changes.unsent else plan
+        for plan in plans
     ]
 
 
@@ -137,7 +137,7 @@ def maintain_index(engine: Engine, steps: tuple[TableStep, ...], ask: bool) -> s
     receipt = maintain(engine.store, engine.write_state.applier, steps, confirmed=True, ask=asked)
     engine.refresh()
     said = (
-        f"{'; '.join(each.title for each in steps)}: done; the Journal has the receipt, entry {receipt.entry}"
+        f"{'; '.join(step.title for step in steps)}: done; the Journal has the receipt, entry {receipt.entry}"
     )
     return f"{said}; {receipt.sentence}" if receipt.sentence else said
 

@@ -190,7 +190,7 @@ class HealthScreen(BaseScreen):
         """Read the memories that the finding under the cursor is about, where they are not known yet."""
         engine, finding = self.engine, self.state.finding
         ids = finding.seen.ids[: view.MOST_NAMED] if finding is not None else ()
-        missing = [each for each in ids if each not in self.state.rows]
+        missing = [memory_id for memory_id in ids if memory_id not in self.state.rows]
         if engine is not None and missing and self.state.view == "doctor":
             self.call(
                 "named",
@@ -331,16 +331,16 @@ class HealthScreen(BaseScreen):
 
     def _preview(self, plans: list[Any]) -> None:
         """What mends the findings, with the answers before and now; then it is done."""
-        engine, named = self.engine, {str(at): each for at, each in enumerate(plans)}
+        engine, named = self.engine, {str(at): plan for at, plan in enumerate(plans)}
         if engine is None:
             return
-        stop = any(each.finding.check.how == "stop" for each in plans)
+        stop = any(plan.finding.check.how == "stop" for plan in plans)
         show_repairs(
             self.staging,
             [
                 Repair(
                     key,
-                    "; ".join(each.title for each in plan.steps)
+                    "; ".join(step.title for step in plan.steps)
                     or (plan.changes.title if plan.changes else ""),
                     f"{plan.finding.kind}  {plan.finding.seen.sentence}: {plan.finding.check.effect}",
                     "; ".join(
@@ -349,7 +349,7 @@ class HealthScreen(BaseScreen):
                         if each
                     ),
                     plan.changes,
-                    any(each.step == "prune" for each in plan.steps),
+                    any(step.step == "prune" for step in plan.steps),
                 )
                 for key, plan in named.items()
             ],
@@ -358,7 +358,7 @@ class HealthScreen(BaseScreen):
             ),
             lambda keys: self._mend([named[key] for key in keys], ask=True),
             back="; ".join(
-                dict.fromkeys(each.finding.check.back for each in plans if each.finding.check.back)
+                dict.fromkeys(plan.finding.check.back for plan in plans if plan.finding.check.back)
             ),
             stop_agent="Stop the agent first: it would go on with the old files." if stop else "",
         )
@@ -372,7 +372,7 @@ class HealthScreen(BaseScreen):
             self.flash(f"{report.index.name}: {report.action}.", "note")
             return
         steps = report.steps
-        said = "; ".join(each.title for each in steps)
+        said = "; ".join(step.title for step in steps)
 
         def mended(_: Sequence[str]) -> None:
             unlocked(

@@ -156,7 +156,9 @@ class HealthState:
     def finding(self) -> HealthFinding | None:
         """The finding under the cursor."""
         found = () if self.found is None else self.found.findings
-        return next((each for each in found if each.kind == self.cursor), found[0] if found else None)
+        return next(
+            (finding for finding in found if finding.kind == self.cursor), found[0] if found else None
+        )
 
     @property
     def index(self) -> IndexReport | None:

@@ -65,7 +65,7 @@ def difference(state: HealthState, width: int, look: Look) -> list[Row]:
     ]
     if entry.entry is not None:
         lines.append(("journal", f"entry {entry.entry}"))
-    for name in [each for each in state.names if each.version == entry.version]:
+    for name in [name for name in state.names if name.version == entry.version]:
         until = name.lives_until_ms
         held = (
             "in the table: no clean-up takes the version"

@@ -38,7 +38,7 @@ def read_versions(
     journal = [] if engine.state is None else engine.write_state.journal.entries()
     names = version_names(engine).kept()
     lines = time_line(
-        engine.store, patient.files, journal=journal, names={each.version: each.name for each in names},
+        engine.store, patient.files, journal=journal, names={name.version: name.name for name in names},
         fold=not unfolded, on_progress=report, cancel=cancel,
     )  # fmt: skip
     return lines, names
@@ -49,7 +49,7 @@ def read_difference(engine: Engine, first: int, last: int) -> Any:
     from memtui.engine.health import diff_versions
 
     numbers = [version for version, _ in engine.store.versions()]
-    before = max((each for each in numbers if each < first), default=None)
+    before = max((number for number in numbers if number < first), default=None)
     return () if before is None else diff_versions(engine.store, before, last)
 
 
@@ -75,7 +75,7 @@ def ask_then(engine: Engine, query: str, version: int) -> VersionAnswers:
     def places(table_version: int | None) -> tuple[tuple[str, str], ...]:
         request = RecallRequest(query, recipe=engine.default_recipe, table_version=table_version)
         trace = engine.recall(request)
-        return tuple((each.id, trace.memories[each.id].text) for each in trace.results)
+        return tuple((result.id, trace.memories[result.id].text) for result in trace.results)
 
     return VersionAnswers(query, version, places(version), places(None))
 

@@ -66,20 +66,20 @@ def doctor(state: HealthState, width: int, look: Look) -> list[Row]:
     if state.found is None:
         return []
     rows: list[Row] = []
-    counts = max((len(f"{each.seen.count:,}") for each in state.found.findings), default=0)
-    hows = max((len(each.check.how) for each in state.found.findings), default=0)
+    counts = max((len(f"{finding.seen.count:,}") for finding in state.found.findings), default=0)
+    hows = max((len(finding.check.how) for finding in state.found.findings), default=0)
     for group, words in GROUPS.items():
-        found = [each for each in state.found.findings if each.check.group == group]
+        found = [finding for finding in state.found.findings if finding.check.group == group]
         if not found:
             continue
         rows.append(Row((Content.styled(f" {words}", "bold $heading"),)))
-        for each in found:
-            sign, style = signs(look.glyphs)[each.severity]
-            tail = f"  {each.seen.count:>{counts},}  {each.check.how:>{hows}} "
+        for finding in found:
+            sign, style = signs(look.glyphs)[finding.severity]
+            tail = f"  {finding.seen.count:>{counts},}  {finding.check.how:>{hows}} "
             room = max(1, width - 4 - len(tail))
-            first, *more = _sentence(state, each.seen.sentence, room, look)
+            first, *more = _sentence(state, finding.seen.sentence, room, look)
             line = Content.assemble((f" {sign} ", style), fit(first, room), (tail, "$dim"))
-            rows.append(Row((line, *(Content(f"   {part}") for part in more)), each.kind))
+            rows.append(Row((line, *(Content(f"   {part}") for part in more)), finding.kind))
     fine = len(state.found.fine)
     if fine:
         rows.append(Row((Content.styled(f" {fine} checks passed", "$dim"),)))
@@ -112,10 +112,10 @@ def _fine(state: HealthState, width: int, room: int, look: Look) -> list[Row]:
     line = [
         Content.assemble(
             (f" {look.glyphs.mark} ", "$ok"),
-            (f"{each.kind:<4}", "$dim"),
-            (crop(one_line(each.title), max(1, width - 8), look.glyphs.ellipsis), "$dim"),
+            (f"{check.kind:<4}", "$dim"),
+            (crop(one_line(check.title), max(1, width - 8), look.glyphs.ellipsis), "$dim"),
         )
-        for each in fine
+        for check in fine
     ]
     head = Content.styled(" PASSED CHECKS", "bold $heading")
     return [Row((Content(),)), Row((head,)), *(Row((each,)) for each in line)]
@@ -183,7 +183,7 @@ def _named(state: HealthState, width: int, room: int, look: Look) -> list[Row]:
     """The memories that the finding is about, as far as there is room: scope, age and words of each."""
     finding = state.finding
     ids = finding.seen.ids if finding is not None else ()
-    known = [state.rows[each] for each in ids[:MOST_NAMED] if each in state.rows]
+    known = [state.rows[memory_id] for memory_id in ids[:MOST_NAMED] if memory_id in state.rows]
     if not known or room < LEAST_NAMED:
         return []
     head = f" {counted(len(ids), 'memory', 'memories')}"
@@ -219,12 +219,12 @@ def indexes(state: HealthState, width: int, look: Look) -> list[Row]:
 
 def index_advice(state: HealthState, width: int, look: Look) -> list[Row]:
     lines: list[tuple[str, str]] = []
-    for each in state.indexes or ():
+    for index in state.indexes or ():
         lines += [
-            (each.index.name[:_LABEL], f"{each.verdict}, serves {each.serves}"),
-            ("", each.sentence),
-            ("", _kept(each, look)),
-            ("", each.action),
+            (index.index.name[:_LABEL], f"{index.verdict}, serves {index.serves}"),
+            ("", index.sentence),
+            ("", _kept(index, look)),
+            ("", index.action),
         ]
     if state.advice:
         lines.append(("advice", f"vector index: {state.advice}"))

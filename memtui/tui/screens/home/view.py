@@ -191,7 +191,7 @@ TWO_COLUMNS = 84
 
 def _with_remedies(info: StoreInfo, stats: Stats, width: int, glyphs: Glyphs) -> list[LinkRow]:
     """Findings with what to do beside them, each in as many lines as it needs."""
-    titles = [f"{full(each.count)} {one_line(each.title)}" for each in stats.findings]
+    titles = [f"{full(finding.count)} {one_line(finding.title)}" for finding in stats.findings]
     room = min(width * 9 // 20, max(map(cell_len, titles), default=0) + 4)
     rows = []
     for finding, title in zip(stats.findings, titles, strict=True):

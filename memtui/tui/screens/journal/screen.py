@@ -67,7 +67,7 @@ class EntryRows(BuiltRows, inherit_bindings=False):
 
 def read(engine: Engine) -> tuple[tuple[JournalEntry, ...], dict[int, str], LockState]:
     """The entries, what of the interrupted ones is in the table, and the lock; for a worker."""
-    found = {each.entry.entry: each.found.value for each in changes.find_interrupted(engine)}
+    found = {entry.entry.entry: entry.found.value for entry in changes.find_interrupted(engine)}
     writing = engine.write_state
     return tuple(writing.journal.entries(limit=MOST)), found, writing.lock_state()
 
@@ -84,7 +84,7 @@ Found = tuple[int, "list[EntryRow]", dict[str, str], "list[dict[str, Any]]"]
 def read_entry(engine: Engine, number: int) -> Found:
     """One entry: its number, its memories, what those are called now, and its receipts; for a worker."""
     rows = engine.write_state.journal.rows(number)
-    there = engine.memories([each.id for each in rows[:SHOWN]])
+    there = engine.memories([row.id for row in rows[:SHOWN]])
     titles = {each: memory.title for each, memory in there.items()}
     return number, rows, titles, changes.receipts_of_entry(engine, number)
 
@@ -120,7 +120,7 @@ class JournalScreen(BaseScreen):
     def _timeline(self, width: int, height: int) -> list[Row]:
         app = host(self)
         self.query_one("#timeline", TimelineRows).entries = {
-            str(each.entry): each for each in self.state.entries
+            str(entry.entry): entry for entry in self.state.entries
         }
         return view.timeline(self.state, width, app.now_ms(), app.zone, app.glyphs, app.keys)
 
@@ -171,7 +171,7 @@ class JournalScreen(BaseScreen):
 
     def _have_entries(self, found: tuple[tuple[JournalEntry, ...], dict[int, str], LockState]) -> None:
         entries, interrupted, lock = found
-        kept = self.state.shown if any(each.entry == self.state.shown for each in entries) else 0
+        kept = self.state.shown if any(entry.entry == self.state.shown for entry in entries) else 0
         shown = kept or (entries[0].entry if entries else 0)
         self.state = replace(
             self.state, entries=entries, found=interrupted, lock=lock, shown=shown, rows=None
@@ -194,9 +194,9 @@ class JournalScreen(BaseScreen):
         words, app = self._sought.lower().split(), host(self)
         self._sought = ""
         found = (
-            each
-            for each in self.state.entries
-            if keeps(each, view.words_of(each), words, app.now_ms(), app.zone)
+            entry
+            for entry in self.state.entries
+            if keeps(entry, view.words_of(entry), words, app.now_ms(), app.zone)
         )
         first = next(found, None)
         self.state = replace(self.state, shown=first.entry if first is not None else 0, rows=None)
@@ -349,7 +349,7 @@ class JournalScreen(BaseScreen):
         self.app.push_screen(ChooseOne("The write lock was left behind", options), answered)
 
     def action_browse(self) -> None:
-        ids = [each.id for each in self.state.rows or ()][:SHOWN_IN_BROWSE]
+        ids = [row.id for row in self.state.rows or ()][:SHOWN_IN_BROWSE]
         self.post_message(ShowInBrowse(f"id:{','.join(ids)}"))
 
     def action_copy(self) -> None:
@@ -357,8 +357,8 @@ class JournalScreen(BaseScreen):
         if entry is None:
             return
         rows = [
-            {"id": each.id, "op": each.op, "before": dict(each.before), "after": dict(each.after)}
-            for each in self.state.rows or ()
+            {"id": row.id, "op": row.op, "before": dict(row.before), "after": dict(row.after)}
+            for row in self.state.rows or ()
         ]
         document = {**entry.as_json(), "changes": rows}
         host(self).copy(dump_json(document, ensure_ascii=False, indent=1), "entry")

@@ -38,12 +38,12 @@ class JournalState:
 
     def entry(self, number: int) -> JournalEntry | None:
         """The entry of this number."""
-        return next((each for each in self.entries if each.entry == number), None)
+        return next((entry for entry in self.entries if entry.entry == number), None)
 
 
 def _is_purged(entry: JournalEntry, rows: Sequence[EntryRow] | None) -> bool:
     """Whether nothing of its memories is left; of some of them, it is about the others."""
-    return entry.title.endswith(REMOVED) and not any(each.before or each.after for each in rows or ())
+    return entry.title.endswith(REMOVED) and not any(row.before or row.after for row in rows or ())
 
 
 def why_not_undo(entry: JournalEntry, rows: Sequence[EntryRow] | None = None) -> str:

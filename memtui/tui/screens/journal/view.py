@@ -154,11 +154,11 @@ def detail(
         rows += [
             Row((line,)) for line in receipt_lines(receipt, width, zone, glyphs, keys.cap("journal.receipts"))
         ]
-    told = {each["id"] for receipt in state.receipts for each in receipt.get("memories") or ()}
-    for each in state.rows[:SHOWN]:
-        if each.id in told and not (each.before or each.after or each.id in state.titles):
+    told = {memory["id"] for receipt in state.receipts for memory in receipt.get("memories") or ()}
+    for row in state.rows[:SHOWN]:
+        if row.id in told and not (row.before or row.after or row.id in state.titles):
             continue  # the receipt names it; of its text nothing is left to be shown
-        change = _change(each, state.titles.get(each.id, ""))
+        change = _change(row, state.titles.get(row.id, ""))
         rows += [Row((line,)) for line in change_lines(change, width, glyphs)]
     if not state.rows and entry.rows and not state.receipts:
         rows.append(
@@ -199,7 +199,7 @@ def receipt_lines(
             f" {counted(int(searched.get('files') or 0), 'file')}",
         ),
         ("mirror", f"{counted(int(receipt.get('mirror_lines_removed') or 0), 'line')} removed"),
-        *(("copies left", one_line(str(each.get("path", "")))) for each in copies),
+        *(("copies left", one_line(str(copy.get("path", "")))) for copy in copies),
         ("journal", one_line(str(receipt.get("journal", "")))),
         ("written", f"{moment(int(receipt.get('time_ms') or 0), zone):%Y-%m-%d %H:%M:%S}"),
         ("file", one_line(tilde(str(receipt.get("file", ""))))),
@@ -214,9 +214,9 @@ def receipt_lines(
         for i, part in enumerate(parts):
             label = fit(name if i == 0 else "", 12)
             lines.append(Content.assemble("   ", (label, "$dim"), (part.plain, "$foreground")))
-    for each in receipt.get("memories") or ():
-        digest = str(each.get("text_sha256") or "deleted before")
-        said = f"   {one_line(str(each.get('id')))[:8]}    sha256 {digest}"
+    for memory in receipt.get("memories") or ():
+        digest = str(memory.get("text_sha256") or "deleted before")
+        said = f"   {one_line(str(memory.get('id')))[:8]}    sha256 {digest}"
         lines.append(Content.styled(crop(said, width - 1, glyphs.ellipsis), "$dim"))
     return [*lines, Content()]
 

@@ -194,7 +194,8 @@ def finding_rows(findings: Sequence[Finding] | None, width: int, glyphs: Glyphs)
     if not findings:
         return [Row((Content.assemble((f" {glyphs.mark} ", "$ok"), "the lifecycle runs as its model says"),))]
     return [
-        Row(_lines(each, width, glyphs), f"filter:{each.filter}" if each.filter else "") for each in findings
+        Row(_lines(finding, width, glyphs), f"filter:{finding.filter}" if finding.filter else "")
+        for finding in findings
     ]
 
 
@@ -375,7 +376,7 @@ def row_words(board: Board, key: str, height: int, glyphs: Glyphs) -> Content:
         parts = [(facts.tier, facts.stale) for facts in board.tiers]
         lead = "stale"
     else:
-        found = next((each for each in groups(board, height) if f"{each[0]:g}" == key), None)
+        found = next((group for group in groups(board, height) if f"{group[0]:g}" == key), None)
         if found is None:
             return Content()
         parts = [(facts.tier, count) for facts, count in zip(board.tiers, found[2], strict=True)]
@@ -418,23 +419,23 @@ def figure(value: float, each: DecayKnob) -> str:
 
 def knob_rows(state: LifecycleState, width: int, glyphs: Glyphs) -> list[Row]:
     """One row a setting: name, value, track, and its meaning where there is room."""
-    meaning = max(len(each.meaning) for each in KNOBS) + 2
+    meaning = max(len(knob.meaning) for knob in KNOBS) + 2
     left = width - TITLE - VALUE - 2
     track = max(8, min(MOST_TRACK, left - meaning if left - meaning >= LEAST_TRACK else left - 1))
     rows = []
-    for each in KNOBS:
-        value = value_of(state, each)
-        own = state.settings.values.get(each.key, each.default) if state.settings else each.default
-        tried = each.key in state.ask.changes
+    for knob in KNOBS:
+        value = value_of(state, knob)
+        own = state.settings.values.get(knob.key, knob.default) if state.settings else knob.default
+        tried = knob.key in state.ask.changes
         line = Content.assemble(
             " ",
-            (fit(each.title, TITLE), "bold $key" if tried else "$foreground"),
-            (right(figure(value, each), VALUE), "bold $key" if tried else "$foreground"),
+            (fit(knob.title, TITLE), "bold $key" if tried else "$foreground"),
+            (right(figure(value, knob), VALUE), "bold $key" if tried else "$foreground"),
             " ",
-            slider(value, each.low, each.high, own, track, glyphs),
-            (f"  {each.meaning}" if left - track >= meaning else "", "$dim"),
+            slider(value, knob.low, knob.high, own, track, glyphs),
+            (f"  {knob.meaning}" if left - track >= meaning else "", "$dim"),
         )
-        rows.append(Row((line.truncate(width, ellipsis=True),), each.key))
+        rows.append(Row((line.truncate(width, ellipsis=True),), knob.key))
     return rows
 
 
@@ -483,7 +484,7 @@ def _row(name: str, before: int, after: int, glyphs: Glyphs, style: str) -> Cont
 def _cases(cases: tuple[Measured, Measured] | None, said: str, tried: bool, glyphs: Glyphs) -> Content:
     if cases is None:
         return Content.styled(f" {said}", "$dim")
-    before, after = (each.get("ndcg") for each in cases)
+    before, after = (case.get("ndcg") for case in cases)
     if before is None or after is None:
         return Content.styled(" no saved case names a memory that is there", "$dim")
     change = after - before

@@ -51,7 +51,7 @@ def plot_of(state: LifecycleState, now_ms: int, glyphs: Glyphs, *, cloud: bool =
     own_tier = next(tier for tier in model.tiers if tier.tier == life.tier)
     if any(abs(own - of_tier) > SAME for own, of_tier in zip(life.curve, own_tier.values, strict=True)):
         curves.append(Curve(life.curve, "$foreground", SOLID, "*"))
-    remedy = next((each for each in life.remedies if each.name == state.remedy), None)
+    remedy = next((remedy for remedy in life.remedies if remedy.name == state.remedy), None)
     if remedy is not None:
         later = tuple(
             value if at >= now_ms else float("nan")
@@ -117,7 +117,7 @@ def below(state: LifecycleState, now_ms: int, glyphs: Glyphs, *, others: int = 0
     if life is None:
         return ()
     own = next(tier for tier in life.model.tiers if tier.tier == life.tier)
-    remedy = next((each for each in life.remedies if each.name == state.remedy), None)
+    remedy = next((remedy for remedy in life.remedies if remedy.name == state.remedy), None)
     who = Content.assemble(
         " ",
         (glyphs.knob, "bold $foreground"),

@@ -82,7 +82,7 @@ def _line(symbol: str, name: str, value: float, formula: str, note: str, room: i
 
 
 def _remedy(life: MemoryLife, name: str, chosen: str, width: int, glyphs: Glyphs) -> Row:
-    remedy = next(each for each in life.remedies if each.name == name)
+    remedy = next(remedy for remedy in life.remedies if remedy.name == name)
     shown = [(field, value) for field, value in remedy.changes if not field.endswith("_at")]
     what = ", ".join(f"{field.replace('_', ' ')} {_word(value)}" for field, value in shown)
     then = outlook(remedy, life.horizon_days)
@@ -255,7 +255,7 @@ def coming_rows(state: LifecycleState, width: int, height: int, glyphs: Glyphs, 
         rows += [_move(move, board, width, glyphs) for move in board.moves]
         more = board.promotions + board.demotions - len(board.moves)
     else:
-        rows += [_crossing(each, board, width, glyphs) for each in board.crossings]
+        rows += [_crossing(crossing, board, width, glyphs) for crossing in board.crossings]
         more = sum(board.counts.values()) - len(board.crossings)
     if more > 0:
         rows.append(Row((Content.styled(f" and {full(more)} more", "$dim"),)))
@@ -364,15 +364,17 @@ def row_words(state: LifecycleState, key: str) -> str:
     if board is None:
         return ""
     if kind == "loss":
-        lost = next((each for each in state.losses or () if each.memory == memory), None)
+        lost = next((loss for loss in state.losses or () if loss.memory == memory), None)
         if lost is None:
             return ""
         why = lost_by(lost)
         return f"no longer recalled from {minute(lost.at_ms)} UTC" + (f": {why}" if why else "")
     if kind == "move":
-        move = next((each for each in board.moves if each.id == memory), None)
+        move = next((move for move in board.moves if move.id == memory), None)
         return "" if move is None else move.rule
-    found = next((each for each in board.crossings if each.id == memory and each.kind == kind), None)
+    found = next(
+        (crossing for crossing in board.crossings if crossing.id == memory and crossing.kind == kind), None
+    )
     if found is None:
         return ""
     return f"{day(found.at_ms)}: {crossed(found.kind, found.to, found.tier, board.mover)}"

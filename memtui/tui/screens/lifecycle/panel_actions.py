@@ -89,7 +89,7 @@ class Acting(BoundPart[LifecycleState]):
     def next_remedy(self) -> None:
         """Draw what the next remedy would do; after the last, none."""
         state: LifecycleState = self.state
-        names = ("", *(each.name for each in state.life.remedies)) if state.life else ("",)
+        names = ("", *(remedy.name for remedy in state.life.remedies)) if state.life else ("",)
         self.become(lambda now: replace(now, remedy=reduce.following(names, now.remedy)))
 
     def choose_scope(self) -> None:
@@ -121,7 +121,7 @@ class Acting(BoundPart[LifecycleState]):
             return
 
         def taken(name: str | None) -> None:
-            remedy = next((each for each in life.remedies if each.name == name), None)
+            remedy = next((remedy for remedy in life.remedies if remedy.name == name), None)
             if remedy is not None:
                 self._edit(memory, dict(remedy.edit))
             elif name in EDITS:
@@ -193,7 +193,7 @@ class Acting(BoundPart[LifecycleState]):
         """Decide on the card under the cursor; what writes is planned and looked at first."""
         state: LifecycleState = self.state
         card = next(
-            (each for each in (state.review.cards if state.review else ()) if each.id == state.card), None
+            (card for card in (state.review.cards if state.review else ()) if card.id == state.card), None
         )
         if card is None:
             return
@@ -293,8 +293,8 @@ class Acting(BoundPart[LifecycleState]):
             for name in reduce.CHARTS
         ]
         found += [
-            PaletteEntry("WHAT IF", f"Try: {each.title}", partial(self._try, each.key), each.meaning)
-            for each in KNOBS
+            PaletteEntry("WHAT IF", f"Try: {knob.title}", partial(self._try, knob.key), knob.meaning)
+            for knob in KNOBS
         ]
         return found
 
@@ -313,12 +313,12 @@ class Acting(BoundPart[LifecycleState]):
 
 def ways(life: MemoryLife) -> list[Option]:
     """What can be done for a memory; where it ends by its own date, nothing helps but another date."""
-    ends = [each.at_ms for each in life.crossings if each.kind == "expires"]
+    ends = [crossing.at_ms for crossing in life.crossings if crossing.kind == "expires"]
     return [
         *(Option("endless", "take the end away", f"else it ends {day(at)}", "e") for at in ends),
         *(
-            Option(each.name, each.title, outlook(each, life.horizon_days), _LETTERS[each.name])
-            for each in life.remedies
+            Option(remedy.name, remedy.title, outlook(remedy, life.horizon_days), _LETTERS[remedy.name])
+            for remedy in life.remedies
         ),
         Option("archive", "archive", "out of auto-recall", "a"),
         Option("forget", "forget", "deleted; undo brings it back", "review.forget"),

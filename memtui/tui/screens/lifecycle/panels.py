@@ -269,7 +269,7 @@ class FindingsPanel(RowsPanel):
         return finding_rows(state.findings, width, self._glyphs)
 
     def name_rows(self, state: LifecycleState) -> None:
-        count = sum(1 for each in state.findings or () if each.severity != "info")
+        count = sum(1 for finding in state.findings or () if finding.severity != "info")
         self.headline(which=counted(count, "warning") if count else "")
 
 
@@ -312,4 +312,4 @@ class CardPanel(RowsPanel):
 def card_of(state: LifecycleState) -> ReviewCard | None:
     """The card under the cursor of the review."""
     cards = state.review.cards if state.review else ()
-    return next((each for each in cards if each.id == state.card), None)
+    return next((card for card in cards if card.id == state.card), None)

@@ -103,7 +103,7 @@ class LifecycleQuestions(BoundPart[LifecycleState]):
 
     def _have_review(self, review: Review) -> None:
         def change(state: LifecycleState) -> LifecycleState:
-            there = any(each.id == state.card for each in review.cards)
+            there = any(card.id == state.card for card in review.cards)
             card = state.card if there else review.cards[0].id if review.cards else ""
             return replace(state, review=review, card=card)
 
@@ -111,7 +111,7 @@ class LifecycleQuestions(BoundPart[LifecycleState]):
 
     def _have_memories(self, found: Mapping[str, Memory]) -> None:
         def change(state: LifecycleState) -> LifecycleState:
-            others = tuple(each for name, each in found.items() if name != state.card)
+            others = tuple(memory for name, memory in found.items() if name != state.card)
             return replace(state, memory=found.get(state.card), others=others)
 
         self.become(change)
@@ -184,8 +184,10 @@ class LifecycleQuestions(BoundPart[LifecycleState]):
         """The memory of the card, and those that its reasons speak of."""
         engine, review = self.session.engine, self.state.review
         assert engine is not None
-        card = next((each for each in (review.cards if review else ()) if each.id == memory), None)
-        ids = dict.fromkeys([memory, *(each.other for each in (card.reasons if card else ()) if each.other)])
+        card = next((card for card in (review.cards if review else ()) if card.id == memory), None)
+        ids = dict.fromkeys(
+            [memory, *(reason.other for reason in (card.reasons if card else ()) if reason.other)]
+        )
         self.call("memory", lambda cancel, report: engine.memories(list(ids)), self._have_memories)
 
     def _cases(self) -> None:

@@ -146,7 +146,9 @@ def answer(state: LifecycleState, board: Board) -> LifecycleState:
 
 def first(view: View, board: Board) -> str:
     """Id of the memory on top of the list."""
-    listed = [each.id for each in board.moves] if view == "plan" else [each.id for each in board.crossings]
+    listed = (
+        [move.id for move in board.moves] if view == "plan" else [crossing.id for crossing in board.crossings]
+    )
     return listed[0] if listed else ""
 
 
@@ -162,8 +164,8 @@ def ahead(state: LifecycleState, by: int) -> LifecycleState:
 
 def _step(stops: tuple[float, ...], value: float, by: int) -> float:
     if by > 0:
-        return next((each for each in stops if each > value), stops[-1])
-    return next((each for each in reversed(stops) if each < value), stops[0])
+        return next((stop for stop in stops if stop > value), stops[-1])
+    return next((stop for stop in reversed(stops) if stop < value), stops[0])
 
 
 def other_scenario(state: LifecycleState) -> LifecycleState:

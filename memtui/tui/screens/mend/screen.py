@@ -315,9 +315,9 @@ class MendScreen(BaseScreen):
         if self.state.part != "duplicates":
             return [here]
         clusters = reduce.shown_clusters(self.state)[:LISTED]
-        at = next((i for i, each in enumerate(clusters) if each.ids[0] == here), 0)
+        at = next((i for i, cluster in enumerate(clusters) if cluster.ids[0] == here), 0)
         near = clusters[max(0, at - MEMBERS) : at + MEMBERS]
-        return [*(clusters[at].ids[:MEMBERS] if clusters else ()), *(each.ids[0] for each in near)]
+        return [*(clusters[at].ids[:MEMBERS] if clusters else ()), *(cluster.ids[0] for cluster in near)]
 
     def on_resize(self, event: events.Resize) -> None:  # beside the frame's own: Textual calls both
         self._paint_head()
@@ -386,7 +386,7 @@ class MendScreen(BaseScreen):
         if self.listed and self.finds.key and self.state.part != "trash":
             ids = self._cluster.ids[:50] if self._cluster is not None else (self.finds.key,)
             self.dismiss()
-            self.app.post_message(ShowInBrowse(f"id={','.join(_literal(each) for each in ids)}"))
+            self.app.post_message(ShowInBrowse(f"id={','.join(_literal(memory_id) for memory_id in ids)}"))
 
     def action_copy(self) -> None:
         if key := (self.member.key if self.member.has_focus else "") or self.finds.key:
@@ -407,9 +407,9 @@ class MendScreen(BaseScreen):
         marks = reduce.sure(reduce.shown_suspects(self.state))
         if self.state.part == "secrets":  # an order to a model holds nothing to mask: it is marked one by one
             marks = reduce.sure(
-                tuple(each for each in reduce.shown_suspects(self.state) if each.kind == "secret")
+                tuple(suspect for suspect in reduce.shown_suspects(self.state) if suspect.kind == "secret")
             )
-            orders = len({each.id for each in reduce.shown_suspects(self.state)} - marks)
+            orders = len({suspect.id for suspect in reduce.shown_suspects(self.state)} - marks)
             if orders:
                 self.flash(
                     f"{counted(len(marks), 'secret')} marked; {full(orders)} left: prompt injection, or uncertain",
@@ -525,9 +525,9 @@ class MendScreen(BaseScreen):
             cap = host(self).keys.cap("mend.past")
             chosen = set(ids)
             doubted = [
-                each
-                for each in reduce.shown_suspects(self.state)
-                if each.kind == "secret" and each.doubt and each.id not in chosen
+                suspect
+                for suspect in reduce.shown_suspects(self.state)
+                if suspect.kind == "secret" and suspect.doubt and suspect.id not in chosen
             ]
             self.staging.stage(lambda engine: masked(engine, ids, cap, doubted), then=self._masked)
 

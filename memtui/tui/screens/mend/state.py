@@ -128,7 +128,7 @@ def shown_clusters(state: MendState) -> tuple[Cluster, ...]:
         return state.clusters
     left = []
     for cluster in state.clusters:
-        kept = [i for i, each in enumerate(cluster.ids) if each not in state.done]
+        kept = [i for i, memory_id in enumerate(cluster.ids) if memory_id not in state.done]
         if len(kept) == len(cluster.ids):
             left.append(cluster)
         elif len(kept) > 1:
@@ -144,13 +144,13 @@ def shown_suspects(state: MendState) -> tuple[Suspect, ...]:
 
 def survivor_of(state: MendState, cluster: Cluster) -> str:
     """The member that survives: the chosen one, else the first that takes part."""
-    members = [each for each in cluster.ids if each not in state.spared]
+    members = [memory_id for memory_id in cluster.ids if memory_id not in state.spared]
     return state.survivor if state.survivor in members else (members[0] if members else cluster.ids[0])
 
 
 def merged(state: MendState, cluster: Cluster) -> tuple[str, ...]:
     """The members that a merge would make one."""
-    return tuple(each for each in cluster.ids if each not in state.spared)
+    return tuple(memory_id for memory_id in cluster.ids if memory_id not in state.spared)
 
 
 def toggled(marks: frozenset[str], memory: str) -> frozenset[str]:
@@ -160,8 +160,8 @@ def toggled(marks: frozenset[str], memory: str) -> frozenset[str]:
 
 def sure(suspects: tuple[Suspect, ...]) -> frozenset[str]:
     """Those that nothing speaks for: no rule about them is in doubt."""
-    doubted = {each.id for each in suspects if each.doubt}
-    return frozenset(each.id for each in suspects) - doubted
+    doubted = {suspect.id for suspect in suspects if suspect.doubt}
+    return frozenset(suspect.id for suspect in suspects) - doubted
 
 
 def settled(state: MendState, ids: frozenset[str]) -> MendState:

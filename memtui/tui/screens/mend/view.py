@@ -77,7 +77,7 @@ def _left(found: Sequence[Suspect], state: MendState) -> int:
 def _setting(state: MendState, width: int, keys: Mapping[str, Action]) -> Content:
     if state.part == "duplicates":
         clusters = shown_clusters(state)
-        extra = sum(len(each.ids) - 1 for each in clusters)
+        extra = sum(len(cluster.ids) - 1 for cluster in clusters)
         wide = width >= 100
         parts = [
             _chip(
@@ -128,7 +128,7 @@ def listed(state: MendState) -> Sequence[Cluster] | Sequence[Suspect] | Sequence
         return shown_clusters(state)
     if state.part == "trash":
         return state.trash or ()
-    return tuple({each.id: each for each in reversed(shown_suspects(state))}.values())[::-1]
+    return tuple({suspect.id: suspect for suspect in reversed(shown_suspects(state))}.values())[::-1]
 
 
 def key_of(each: Cluster | Suspect | TrashedMemory) -> str:
@@ -209,10 +209,10 @@ def detail_rows(
     if not selected:
         return []
     if state.part == "duplicates":
-        cluster = next((each for each in shown_clusters(state) if each.ids[0] == selected), None)
+        cluster = next((cluster for cluster in shown_clusters(state) if cluster.ids[0] == selected), None)
         return [] if cluster is None else list(_members(cluster, state, width, glyphs, now_ms))
     if state.part == "trash":
-        found = next((each for each in state.trash or () if each.id == selected), None)
+        found = next((memory for memory in state.trash or () if memory.id == selected), None)
         return [] if found is None else _inset(_trash_lines(found, state, width - 1, now_ms, keys))
     return _inset(_suspect_lines(state, selected, width - 1, glyphs, now_ms, keys))
 
@@ -278,7 +278,7 @@ def _suspect_lines(
     text = "" if memory is None else memory.text if shown else mask(memory.text)[0]
     yield from Content.styled(text or glyphs.skeleton * 24, "$foreground").wrap(max(12, width - 1))
     yield Content()
-    for suspect in (each for each in shown_suspects(state) if each.id == selected):
+    for suspect in (suspect for suspect in shown_suspects(state) if suspect.id == selected):
         kind = {"noise": "noise filter", "secret": "secret", "injection": "prompt injection"}[suspect.kind]
         yield Content.assemble((f"{kind}: ", "$dim"), (suspect.rule.replace("_", " "), "bold $stage-cut"))
         if suspect.doubt:

@@ -69,7 +69,7 @@ def shown(value: Any) -> str:
     if isinstance(value, float):
         return number(value, 6)
     if isinstance(value, list):
-        return f"{len(value)} ids: {', '.join(str(each)[:8] for each in value)}"
+        return f"{len(value)} ids: {', '.join(str(item)[:8] for item in value)}"
     return one_line(str(value))[:VALUE_CHARS]
 
 
@@ -82,9 +82,12 @@ def replay_sheet(name: str, receipt: Receipt, found: Replay) -> Sheet:
         + (f", asked: {one_line(receipt.query)}" if receipt.query else ""),
     ]
     kinds: dict[str, list[SheetLine]] = {}
-    for each in found.differences[:MOST_DIFFERENCES]:
-        line = SheetLine(one_line(each.where)[:24] or each.what, f"{shown(each.was)}  now  {shown(each.now)}")
-        kinds.setdefault(each.what, []).append(line)
+    for difference in found.differences[:MOST_DIFFERENCES]:
+        line = SheetLine(
+            one_line(difference.where)[:24] or difference.what,
+            f"{shown(difference.was)}  now  {shown(difference.now)}",
+        )
+        kinds.setdefault(difference.what, []).append(line)
     sections = [SheetSection(kind.upper(), tuple(lines)) for kind, lines in kinds.items()]
     left = len(found.differences) - MOST_DIFFERENCES
     notes = [found.note] if found.note else []
@@ -205,15 +208,15 @@ class Receipts(BoundPart[RecallState]):
         now = host(self).now_ms()
         items = [
             FindItem(
-                str(each.number),
-                each.query,
-                f"{each.recipe}   {len(each.returned)} returned   {ago(each.asked_ms, now)}",
+                str(question.number),
+                question.query,
+                f"{question.recipe}   {len(question.returned)} returned   {ago(question.asked_ms, now)}",
             )
-            for each in questions
+            for question in questions
         ]
         if items:
             items.append(FindItem(FORGET, "clear history", "empties this history, nothing else"))
-        by_number = {str(each.number): each for each in questions}
+        by_number = {str(question.number): question for question in questions}
 
         def taken(value: str | None) -> None:
             engine = self.session.engine
@@ -235,7 +238,7 @@ class Receipts(BoundPart[RecallState]):
 
     def _forget(self, questions: tuple[PastQuestion, ...]) -> int:
         history = self._history()
-        return sum(history.forget(each.number) for each in questions)
+        return sum(history.forget(question.number) for question in questions)
 
     def _again(self, request: RecallRequest) -> None:
         """Ask as it was asked; its vector is used where nothing here makes one."""

@@ -117,7 +117,9 @@ def _offered(session: Session, history: Sequence[str]) -> list[Choice]:
     if not known and session.target == DEMO.name:
         from memtui.engine.demo import questions
 
-        known = [(each.query, each.offered) for each in questions() if each.offered][:_OFFERED]
+        known = [(question.query, question.offered) for question in questions() if question.offered][
+            :_OFFERED
+        ]
     return [Choice("question", crop(one_line(query), _QUESTION_WIDTH), hint, query) for query, hint in known]
 
 

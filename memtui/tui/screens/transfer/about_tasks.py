@@ -17,7 +17,7 @@ _NAME_CELLS = 15
 def _writes() -> Facts:
     from memtui.engine.transfer import EXPORT_FORMATS
 
-    return tuple((each.name, each.title) for each in EXPORT_FORMATS)
+    return tuple((export_format.name, export_format.title) for export_format in EXPORT_FORMATS)
 
 
 def about_task(task: TaskEntry, width: int, glyphs: Glyphs) -> list[Row]:
@@ -38,7 +38,7 @@ def about_others(tasks: Sequence[TaskEntry], width: int, room: int, glyphs: Glyp
     for task in tasks:
         facts = {"import": FORMATS_SHOWN, "export": _writes()}.get(task.name) or task.steps
         more = [blank(), *_told([(task.title.upper(), facts)], width, glyphs)] if facts else []
-        if sum(len(each.lines) for each in (*rows, *more)) <= room:
+        if sum(len(row.lines) for row in (*rows, *more)) <= room:
             rows += more
     return rows
 

@@ -242,7 +242,7 @@ def look_at(run: Run, text: str) -> None:
     engine = run.engine
 
     def call(_: object, stop: CancelToken) -> tuple[tuple[GivenPath, ...], tuple[PastExport, ...]]:
-        past = {each.path: each for each in reversed(transfer.past_exports(engine).all())}
+        past = {export.path: export for export in reversed(transfer.past_exports(engine).all())}
         last = sorted(past.values(), key=lambda each: -each.time_ms)[:RECENT]
         return tuple(completions(text, Path.cwd())), tuple(last)
 

@@ -185,10 +185,10 @@ def place_rows(run: Run, panel: str, width: int, height: int) -> Sequence[Row]:
     """Where to, and what will be written there."""
     state, glyphs, path = run.state, run.glyphs, path_of(run.state)
     if panel == "a":
-        begun = [import_source_view.place_row(each, width, glyphs) for each in state.places]
+        begun = [import_source_view.place_row(place, width, glyphs) for place in state.places]
         if state.place != state.proposed:
             return begun or text_rows("Nothing here begins so: a new name.", width, "$dim")
-        lately = [recent_row(each, width, glyphs) for each in state.recent]
+        lately = [recent_row(export, width, glyphs) for export in state.recent]
         new = [] if begun else text_rows(f"{state.place} is a new name.", width, "$dim")
         return [*new, *begun, *([heading_row("WRITTEN LATELY"), *lately] if lately else [])]
     if state.pace.phases:

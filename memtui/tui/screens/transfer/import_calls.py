@@ -200,12 +200,12 @@ def read_page(run: Run) -> None:
 
     def read(_: object, stop: object) -> PlanPage:
         items = tuple(plan.page(group, offset, PAGE))
-        ids = [each.match.id for each in items if each.match is not None and not each.match.where]
+        ids = [item.match.id for item in items if item.match is not None and not item.match.where]
         return PlanPage(group, offset, items, engine.memories(ids) if ids else {})
 
     def got(page: PlanPage) -> None:
         if page.group == run.state.view and page.offset == run.state.offset:
-            there = any(each.number == run.state.item for each in page.items)
+            there = any(item.number == run.state.item for item in page.items)
             run.set(page=page, item=run.state.item if there else -1)
             look_into_source(run)
 

@@ -191,7 +191,7 @@ def main_rows(state: ImportState, width: int, glyphs: Glyphs) -> list[Row]:
     if view == "cost":
         return _cost(state, width, glyphs)
     if view == "notes":
-        found = [row for each in notes(state) for row in warning_rows(each, width, glyphs)]
+        found = [row for note in notes(state) for row in warning_rows(note, width, glyphs)]
         return found or text_rows("Nothing in particular.", width, "$dim")
     page = state.page
     if page is None or page.group != view:

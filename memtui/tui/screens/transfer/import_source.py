@@ -303,7 +303,9 @@ def map_missing(run: Run) -> str:
 
 def map_switch(run: Run, panel: str, key: str) -> bool:
     """Whether a row is a switch."""
-    return any(each.key == key and each.on is not None for each in import_source_view.settings(run.state))
+    return any(
+        setting.key == key and setting.on is not None for setting in import_source_view.settings(run.state)
+    )
 
 
 def map_opened(run: Run, panel: str, key: str) -> None:
@@ -443,10 +445,10 @@ def _pick_format(run: Run) -> None:
 
     found = run.state.found
     kind = found.sources[0].kind if found is not None and found.sources else None
-    fitting = [each for each in FORMATS if kind is None or kind in each.readers]
+    fitting = [known_format for known_format in FORMATS if kind is None or kind in known_format.readers]
     options = [
         Option("auto", "found out", "by what is in it"),
-        *(Option(each.name, each.name, each.title) for each in fitting),
+        *(Option(known_format.name, known_format.name, known_format.title) for known_format in fitting),
     ]
     run.pick("Form", options, run.state.request.format, lambda name: ask_for(run, format=name, mapping={}))
 
@@ -458,7 +460,7 @@ def _pick_column(run: Run, role: str) -> None:
     current = dict(preview.mapping).get(role, NOT_A_COLUMN)
     options = [Option(NOT_A_COLUMN, "no column")]
     for number, column in enumerate(preview.columns):
-        sample = next((each[number] for each in preview.samples if each[number]), "")
+        sample = next((sample[number] for sample in preview.samples if sample[number]), "")
         options.append(Option(column, column, sample))
 
     def took(column: str) -> None:

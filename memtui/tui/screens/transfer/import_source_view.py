@@ -48,7 +48,7 @@ def place_rows(state: ImportState, width: int, glyphs: Glyphs) -> list[Row]:
             crop(f" {glyphs.forth} this folder: {title}", width - 1, glyphs.ellipsis), "bold $ok"
         )
         rows.append(Row((line,), "here"))
-    rows += [place_row(each, width, glyphs) for each in state.places]
+    rows += [place_row(place, width, glyphs) for place in state.places]
     if not rows and state.listed is not None:
         rows += text_rows(
             "Nothing here begins so. Type a path, drop a file here, or paste a text.",
@@ -173,7 +173,14 @@ def settings(state: ImportState) -> list[FormRow]:
     ]  # fmt: skip
     from memtui.engine.transfer import FORMATS
 
-    asks = next((each.asks for each in FORMATS if preview is not None and each.name == preview.format), ())
+    asks = next(
+        (
+            known_format.asks
+            for known_format in FORMATS
+            if preview is not None and known_format.name == preview.format
+        ),
+        (),
+    )
     if "prose" in asks:
         found.append(FormRow("prose", "prose", meaning="paragraphs too, not only lists", on=request.prose))
     if "sessions" in asks:
@@ -207,12 +214,12 @@ def setting_rows(state: ImportState, width: int, glyphs: Glyphs) -> list[Row]:
     """The settings; columns under a heading of their own."""
     rows: list[Row] = []
     columns = False
-    for each in settings(state):
-        role = each.key.startswith("role:")
+    for setting in settings(state):
+        role = setting.key.startswith("role:")
         if role != columns:
             rows.append(heading_row("COLUMNS" if role else "HOW"))
             columns = role
-        rows.append(setting_row(each, width, glyphs, 14))
+        rows.append(setting_row(setting, width, glyphs, 14))
     return rows
 
 
@@ -290,19 +297,19 @@ def _memories(seen: SourcePreview, width: int, glyphs: Glyphs) -> list[Row]:
             f" {fit('TEXT', width - tail - 2)}{fit('SCOPE', 16)}{fit('CATEGORY', 12)}{right('IMP', 5)}  DATE"
         )
         rows.append(Row((Content.styled(crop(head, width, glyphs.ellipsis), "$dim"),)))
-    for number, each in enumerate(seen.records):
-        lost = f" {glyphs.loss}" if each.lost else ""
-        text = fit(one_line(each.text) + lost, max(8, width - tail - 3), glyphs.ellipsis) + " "
+    for number, record in enumerate(seen.records):
+        lost = f" {glyphs.loss}" if record.lost else ""
+        text = fit(one_line(record.text) + lost, max(8, width - tail - 3), glyphs.ellipsis) + " "
         parts: list[tuple[str, str] | str] = [" ", (text, "$foreground")]
         if wide:
-            day = date(each.timestamp_ms)[:10]
+            day = date(record.timestamp_ms)[:10]
             parts += [
                 (
-                    fit(one_line(each.scope or "-"), 16, glyphs.ellipsis),
-                    scope_style(each.scope) if each.scope else "$dim",
+                    fit(one_line(record.scope or "-"), 16, glyphs.ellipsis),
+                    scope_style(record.scope) if record.scope else "$dim",
                 ),
-                (fit(one_line(each.category or "-"), 12, glyphs.ellipsis), "$dim"),
-                (right(score(each.importance), 5), "$dim"),
+                (fit(one_line(record.category or "-"), 12, glyphs.ellipsis), "$dim"),
+                (right(score(record.importance), 5), "$dim"),
                 (f"  {day}", "$dim"),
             ]
         rows.append(Row((Content.assemble(*parts),), f"sample:{number}"))

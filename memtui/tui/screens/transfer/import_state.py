@@ -204,11 +204,11 @@ def _again(state: ImportState, request: ImportRequest) -> PlanPage | None:
         return None
     items = (
         replace(
-            each,
-            choice=request.choices.get(each.number),
-            left_out=each.group == "new" and each.number in request.left_out,
+            item,
+            choice=request.choices.get(item.number),
+            left_out=item.group == "new" and item.number in request.left_out,
         )
-        for each in state.page.items
+        for item in state.page.items
     )
     return replace(state.page, items=tuple(items))
 
@@ -236,4 +236,4 @@ def left(state: ImportState) -> dict[Group, int]:
 def current(state: ImportState) -> PlannedRecord | None:
     """The record under the cursor."""
     items = state.page.items if state.page is not None and state.page.group == state.view else ()
-    return next((each for each in items if each.number == state.item), items[0] if items else None)
+    return next((item for item in items if item.number == state.item), items[0] if items else None)

@@ -246,8 +246,8 @@ def report_rows(run: Run, panel: str, width: int, height: int) -> Sequence[Row]:
     rows += [Row((Content.styled(f" {text}", "$foreground"),), f"way:{name}") for name, text in ways]
     rows.append(blank())
     known = state.plan.warnings if state.plan is not None else []
-    for each in (each for each in done.warnings if each not in known):
-        rows += warning_rows(each, width, glyphs)
+    for warning in (warning for warning in done.warnings if warning not in known):
+        rows += warning_rows(warning, width, glyphs)
     return rows
 
 

@@ -91,8 +91,8 @@ def differences(run: Run, width: int) -> Sequence[Row]:
     rows = ledger_rows(found.loss, width, glyphs)
     rows += [blank()] if found.left_out or found.warnings else []
     rows += [fact_row("left out", f"{full(count)}: {why}", width, glyphs) for why, count in found.left_out]
-    for each in (*found.warnings, *found.problems):
-        rows += warning_rows(each, width, glyphs)
+    for warning in (*found.warnings, *found.problems):
+        rows += warning_rows(warning, width, glyphs)
     return rows
 
 
@@ -187,9 +187,9 @@ def known_stores(engine: Engine) -> list[tuple[str, str]]:
 
     found = discover(os.environ, cwd=Path.cwd()).stores
     return [
-        (each.name, each.path)
-        for each in found
-        if "://" not in each.path and Path(each.path) != engine.store.folder
+        (store.name, store.path)
+        for store in found
+        if "://" not in store.path and Path(store.path) != engine.store.folder
     ]
 
 

@@ -101,7 +101,10 @@ def review_rows(run: Run, panel: str, width: int, height: int) -> Sequence[Row]:
             if not plan.warnings:
                 return text_rows("Nothing to repair: every row is as it should be.", width, "$ok")
             found = text_rows("There is nothing to write; these stay as they are:", width)
-            return [*found, *(row for each in plan.warnings for row in warning_rows(each, width, glyphs))]
+            return [
+                *found,
+                *(row for warning in plan.warnings for row in warning_rows(warning, width, glyphs)),
+            ]
         return [*answers_rows(run, width), *plan_rows(plan, (), width, glyphs)]
     if plan is None:
         return []
@@ -134,7 +137,7 @@ def report_rows(run: Run, panel: str, width: int, height: int) -> Sequence[Row]:
         return []
     if panel == "b":
         known = state.plan.warnings if state.plan is not None else ()
-        new = [each for each in outcome.warnings if each not in known]
+        new = [warning for warning in outcome.warnings if warning not in known]
         warned = [row for each in new for row in warning_rows(each, width, glyphs)]
         return [*warned, *(plan_rows(state.plan, (), width, glyphs) if state.plan is not None else [])]
     rows = [

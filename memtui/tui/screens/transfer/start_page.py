@@ -64,7 +64,9 @@ def look(run: Run) -> None:
 
     def call(_: object, stop: CancelToken) -> Known:
         settled = transfer.settle_imports(engine)
-        entries = [each for each in engine.write_state.journal.entries(limit=200) if each.action in ACTIONS]
+        entries = [
+            entry for entry in engine.write_state.journal.entries(limit=200) if entry.action in ACTIONS
+        ]
         switch = transfer.switch_to_take_back(engine)
         return Known(
             tuple(transfer.unfinished_runs(engine).all()),
@@ -115,7 +117,7 @@ def rows(run: Run, panel: str, width: int, height: int) -> Sequence[Row]:
         rows += text_rows(sentence, width)
     if known.unfinished:
         rows.append(heading_row("NOT FINISHED"))
-        rows += [_unfinished(run, each, width) for each in known.unfinished]
+        rows += [_unfinished(run, entry, width) for entry in known.unfinished]
         rows.append(blank())
     if known.switch:
         rows.append(heading_row("UNDO"))
@@ -123,18 +125,18 @@ def rows(run: Run, panel: str, width: int, height: int) -> Sequence[Row]:
         rows += [Row((line,), "back"), *text_rows(f"kept in {known.switch}", width, "$dim", "   ")]
         rows.append(blank())
     rows.append(heading_row("RECENT"))
-    done = [(each.time_ms, _recent(run, each, width)) for each in known.recent]
-    done += [(each.time_ms, _export(run, each, at, width)) for at, each in enumerate(known.exports)]
+    done = [(entry.time_ms, _recent(run, entry, width)) for entry in known.recent]
+    done += [(export.time_ms, _export(run, export, at, width)) for at, export in enumerate(known.exports)]
     rows += [row for _, row in sorted(done, key=lambda each: -each[0])]
     if not done:
         nothing = "Nothing yet. Imports and repairs will be listed here and can be undone; exports with their folder."
         rows += text_rows(nothing, width, "$dim")
-    chosen = [each for each in tasks.TASKS if each.name == run.state.chosen]
+    chosen = [task for task in tasks.TASKS if task.name == run.state.chosen]
     about = [row for each in chosen for row in about_task(each, width, run.glyphs)]
-    room = height - sum(len(each.lines) for each in rows) - sum(len(each.lines) for each in about) - 1
+    room = height - sum(len(row.lines) for row in rows) - sum(len(each.lines) for each in about) - 1
     if room < 0:
         return rows
-    others = [each for each in tasks.TASKS if each not in chosen]
+    others = [task for task in tasks.TASKS if task not in chosen]
     return [*rows, blank(), *about, *about_others(others, width, room, run.glyphs)]
 
 
@@ -155,7 +157,7 @@ def _task(task: TaskEntry, width: int, height: int, glyphs: Glyphs) -> list[Row]
 
 def _unfinished(run: Run, begun: Unfinished, width: int) -> Row:
     glyphs = run.glyphs
-    what = ", ".join(one_line(str(each).rsplit("/", 1)[-1]) for each in begun.what.get("sources", ()))
+    what = ", ".join(one_line(str(source).rsplit("/", 1)[-1]) for source in begun.what.get("sources", ()))
     what = what or f"with {one_line(str(begun.what.get('model', '')))}"
     kind = "import of" if begun.kind == "import" else "re-embedding"
     why = one_line(begun.why) or "Its program was ended."
@@ -198,7 +200,7 @@ def entry_at(run: Run) -> int | None:
     key = run.frame.at("b")
     number = int(key.removeprefix("entry:")) if key.startswith("entry:") else 0
     recent = run.state.known.recent if run.state.known else ()
-    return next((each.entry for each in recent if each.entry == number and each.state == "applied"), None)
+    return next((entry.entry for entry in recent if entry.entry == number and entry.state == "applied"), None)
 
 
 def opened(run: Run, panel: str, key: str) -> None:
@@ -208,7 +210,7 @@ def opened(run: Run, panel: str, key: str) -> None:
     if kind == "task":
         run.frame.begin(name)
     elif kind == "run" and known is not None:
-        begun = next((each for each in known.unfinished if each.name == name), None)
+        begun = next((entry for entry in known.unfinished if entry.name == name), None)
         if begun is not None:
             run.frame.begin(begun.kind, begun)
     elif kind == "export" and known is not None:

@@ -123,6 +123,6 @@ UNLISTED = (TaskEntry("back", "Undo", "", f"{_HERE}.reembed_task", "BACK"),)
 
 def task_named(name: str) -> Task[Any]:
     """The declaration of a task; its module is loaded now."""
-    entry = next(each for each in (*TASKS, *UNLISTED) if each.name == name)
+    entry = next(task for task in (*TASKS, *UNLISTED) if task.name == name)
     task: Task[Any] = getattr(import_module(entry.module), entry.value)
     return task

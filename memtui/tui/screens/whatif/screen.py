@@ -171,7 +171,11 @@ class WhatIfScreen(BaseScreen):
         if trace is None or self.runner.busy(FLIPS) or self.runner.busy(LIST):
             return
         wanted = [reduce.parameter(state, key) for key in self.query_one(SettingRows).in_sight()]
-        paths = [each.knob.path for each in wanted if each is not None and reduce.flips_wanted(state, each)]
+        paths = [
+            parameter.knob.path
+            for parameter in wanted
+            if parameter is not None and reduce.flips_wanted(state, parameter)
+        ]
 
         def work(cancel: CancelToken, report: Report) -> None:
             for path in paths:
@@ -211,12 +215,14 @@ class WhatIfScreen(BaseScreen):
 
     def _as_of_base(self, now: Sequence[Parameter]) -> tuple[Parameter, ...]:
         """The parameters with the base's own values, and with what is idle and found as things stand."""
-        idle = {each.knob.path: each for each in now}
+        idle = {parameter.knob.path: parameter for parameter in now}
         return tuple(
-            replace(each, inert=idle[each.knob.path].inert, findings=idle[each.knob.path].findings)
-            if each.knob.path in idle
-            else each
-            for each in self.state.parameters
+            replace(
+                parameter, inert=idle[parameter.knob.path].inert, findings=idle[parameter.knob.path].findings
+            )
+            if parameter.knob.path in idle
+            else parameter
+            for parameter in self.state.parameters
         )
 
     def tried(self, new: WhatIfState) -> None:

@@ -212,7 +212,7 @@ class ValuePrompts(BoundPart[WhatIfState]):
 
             def kept(cancel: CancelToken, report: Report) -> list[PastQuestion]:
                 found = History(questions_file()).search(store=store, limit=MOST_KEPT)
-                return [each for each in found if each.dims and each.dims == dims]
+                return [question for question in found if question.dims and question.dims == dims]
 
             self.call(KEPT, kept, self._kept)
 
@@ -232,11 +232,12 @@ class ValuePrompts(BoundPart[WhatIfState]):
             return
         now = host(self).now_ms()
         options = [
-            Option(str(each.number), one_line(each.query)[:60], age(each.asked_ms, now)) for each in questions
+            Option(str(question.number), one_line(question.query)[:60], age(question.asked_ms, now))
+            for question in questions
         ]
 
         def take(number: str) -> None:
-            question = next(each for each in questions if str(each.number) == number)
+            question = next(question for question in questions if str(question.number) == number)
             work = lambda cancel, report: explain.again(question, History(questions_file()))  # noqa: E731
             self.call(LIKE, work, self._have_like)
 

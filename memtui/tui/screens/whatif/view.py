@@ -73,10 +73,10 @@ def _name(memory: Memory | None, id: str, cells: int, glyphs: Glyphs) -> Content
 
 def _result(trace: Trace, base: Trace, id: str, width: int, glyphs: Glyphs) -> Row:
     rank = trace.returned.index(id) + 1
-    candidate = next(each for each in trace.results if each.id == id)
+    candidate = next(result for result in trace.results if result.id == id)
     moved, style = _moved(base, id, rank, glyphs)
     bar = BAR if width >= 56 else 0
-    best = max((each.score or 0.0 for each in trace.results), default=0.0)
+    best = max((result.score or 0.0 for result in trace.results), default=0.0)
     full = stages.BEST_RANKS if stages.of_ranks(candidate) is not None else max(1.0, best)
     share = (candidate.score or 0.0) / full
     line = Content.assemble(
@@ -102,7 +102,7 @@ def _moved(base: Trace, id: str, rank: int, glyphs: Glyphs) -> tuple[str, str]:
 
 
 def _missing(trace: Trace, base: Trace, id: str, width: int, glyphs: Glyphs) -> Row:
-    candidate = next((each for each in trace.candidates if each.id == id), None)
+    candidate = next((candidate for candidate in trace.candidates if candidate.id == id), None)
     if candidate is None:
         why = "never became a candidate"
     else:
@@ -191,15 +191,15 @@ def slider_rows(state: WhatIfState, width: int, glyphs: Glyphs, painted: Painted
     rows = [_heading("QUESTION", width)]
     rows += [_question_row(state, path, width, glyphs) for path in reduce.questions(state)]
     heading = "QUESTION"
-    for each in state.parameters:
-        wanted = _HEADINGS.get(each.knob.path.split(".", 1)[0], "SETTINGS")
+    for parameter in state.parameters:
+        wanted = _HEADINGS.get(parameter.knob.path.split(".", 1)[0], "SETTINGS")
         if wanted != heading:
             heading = wanted
             rows.append(Row((Content(), *_heading(heading, width).lines)))
-        path, place = each.knob.path, (each.knob.path, width, glyphs.name)
-        made_of = (reduce.value(state, path), path in state.tried, state.strips.get(path), each)
+        path, place = parameter.knob.path, (parameter.knob.path, width, glyphs.name)
+        made_of = (reduce.value(state, path), path in state.tried, state.strips.get(path), parameter)
         if place not in kept or kept[place][0] != made_of:
-            kept[place] = made_of, _row(state, each, width, glyphs)
+            kept[place] = made_of, _row(state, parameter, width, glyphs)
         rows.append(kept[place][1])
     return rows
 

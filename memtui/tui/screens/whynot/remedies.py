@@ -29,7 +29,7 @@ def remedy_rows(state: WhyNotState, width: int, glyphs: Glyphs, cap: str) -> lis
     if not state.remedies:
         purpose = "keeps it away" if returned else "brings it back"
         return [_said(f"No memory change {purpose}: all were tested.", width)]
-    return [Row(_remedy(each, width, glyphs), f"remedy:{each.name}") for each in state.remedies]
+    return [Row(_remedy(remedy, width, glyphs), f"remedy:{remedy.name}") for remedy in state.remedies]
 
 
 def _before(state: WhyNotState, returned: bool, cap: str) -> str:

@@ -293,7 +293,9 @@ class WhyNotScreen(BaseScreen):
     def _stage_remedy(self, key: str) -> None:
         """Look at a remedy, to write or to stage it; the mildest when no row is chosen."""
         found = self.state.remedies or ()
-        chosen = next((each for each in found if f"remedy:{each.name}" == key), found[0] if found else None)
+        chosen = next(
+            (remedy for remedy in found if f"remedy:{remedy.name}" == key), found[0] if found else None
+        )
         if chosen is not None:
             planned = chosen.planned
             self.staging.stage(lambda engine: planned)

@@ -40,7 +40,7 @@ class WhyNotState:
     @property
     def change_of(self) -> dict[str, SmallestChange]:
         """The changes found, by the key of their row."""
-        return {} if self.verdict is None else {each.knob: each for each in self.verdict.changes}
+        return {} if self.verdict is None else {change.knob: change for change in self.verdict.changes}
 
 
 def hear(state: WhyNotState, news: Any) -> WhyNotState:

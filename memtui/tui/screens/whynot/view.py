@@ -82,7 +82,7 @@ def plain(value: Any) -> str:
     if isinstance(value, int | float):
         return figure(value)
     if isinstance(value, list | tuple):
-        return ", ".join(plain(each) for each in value) or "none"
+        return ", ".join(plain(item) for item in value) or "none"
     return one_line(str(value))
 
 
@@ -121,7 +121,7 @@ def change_rows(verdict: Verdict, searching: bool, width: int, glyphs: Glyphs) -
     rows: list[Row] = []
     if verdict.changes:
         rows.append(_heading("ONE OF THESE ALONE BRINGS IT BACK, THE SMALLEST FIRST", width))
-        rows += [Row(_change(each, width, glyphs), f"change:{each.knob}") for each in verdict.changes]
+        rows += [Row(_change(change, width, glyphs), f"change:{change.knob}") for change in verdict.changes]
     elif not searching and not verdict.returned and verdict.gate != "unknown_id":
         rows.append(Row((Content.styled(" No single change was found that brings it back.", "$foreground"),)))
     elif searching and not verdict.returned:
@@ -183,8 +183,8 @@ def _how_much(change: SmallestChange, width: int, glyphs: Glyphs) -> Content:
 
 def _powerless(powerless: Sequence[IdleKnob], width: int) -> list[Row]:
     by_reason: dict[str, list[str]] = {}
-    for each in powerless:
-        by_reason.setdefault(one_line(each.why), []).append(knob_name(each.knob))
+    for knob in powerless:
+        by_reason.setdefault(one_line(knob.why), []).append(knob_name(knob.knob))
     rows = []
     for why, knobs in by_reason.items():
         names, room = ", ".join(knobs), width - KNOB_CELLS - 5
