@@ -50,7 +50,7 @@ KEPT = {
     "memtui.engine.explain.index_loss": "a loss that no gate sees: the same recall asked without the index",
     "memtui.engine.health.reembed": "vectors redone, as change sets",
     "memtui.engine.providers.codex": "another way to a key than a key",
-    "memtui.engine.recall.another_speaker": "who said it, of two; the probability beside it weighs it among others",
+    "memtui.engine.recall.recipes.memtui.another_speaker": "who said it, of two; weighed beside it",
     "memtui.engine.recall.recipes.memtui.pairs": "words of languages without blanks",
     "memtui.engine.store.agent_words.heap": "the order of equal scores in another engine",
     "memtui.engine.store.agent_words.tokens": "how another engine splits words",

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from memtui.engine.core.content_rules import is_envelope, is_frustration, noise_rule
-from memtui.engine.explain.prompt_block import format_at_depth
+from memtui.engine.recall.recipes.pro.prompt_block import format_at_depth
 from memtui.engine.recall.recipes.pro.question import (
     TAG_PREFIXES,
     analyse,

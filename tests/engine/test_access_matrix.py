@@ -23,7 +23,7 @@ from memtui.engine.configuration import (
     without_lists,
     write_changes,
 )
-from memtui.engine.explain.prompt_block import is_injected
+from memtui.engine.recall.prompt_lines import is_injected
 from memtui.engine.witness.rights import read_rights, rights_under
 from tests.engine import pro_store
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from memtui.engine import Engine, RecallRequest, open_engine
-from memtui.engine.recall.another_speaker import lead_of_another
+from memtui.engine.recall.recipes.memtui.another_speaker import lead_of_another
 from memtui.engine.recall.trace import Confidence
 from tests.conftest import NOW_MS
 from tests.quality import confidence as quality

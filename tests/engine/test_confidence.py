@@ -11,7 +11,7 @@ import pytest
 
 from memtui.engine import Engine, RecallRequest, open_engine
 from memtui.engine.demo import build_demo
-from memtui.engine.recall import confidence as subject
+from memtui.engine.recall.recipes.memtui import confidence as subject
 from tests.conftest import NOW_MS
 from tests.quality import confidence as quality
 from tests.quality import dialogues

@@ -14,7 +14,8 @@ from memtui.engine import RecallRequest, Trace
 from memtui.engine.core.javascript import utf16_len
 from memtui.engine.engine import Engine
 from memtui.engine.explain import PromptBlockSettings
-from memtui.engine.explain.prompt_block import estimated_tokens, injected
+from memtui.engine.explain.prompt_block import injected
+from memtui.engine.recall.prompt_block import estimated_tokens
 from memtui.engine.store.open import open_store
 from tests.engine.pro_store import NOW_MS, row, write_store
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memtui.engine import Engine, RecallRequest, explain, open_engine
-from memtui.engine.explain.prompt_block import PromptBlockSettings, settings_of
+from memtui.engine.recall.prompt_lines import PromptBlockSettings, settings_of
 from tests.engine.pro_store import NOW_MS, row, write_store
 
 TOPICS = ("north harbour", "south gate", "east mill", "west quarry", "old chapel", "new bridge")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from memtui.engine import RecallRequest, explain, open_engine
-from memtui.engine.recall.recipes.pro.prompt_lines import fitted, settings_of
+from memtui.engine.recall.prompt_lines import fitted, settings_of
 from tests.engine.pro_store import NOW_MS, row, write_store
 
 QUESTION = "Which port does the gateway listen on there?"

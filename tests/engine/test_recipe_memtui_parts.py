@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memtui.engine.recall.recipes.memtui.late_interaction import bare_text, words_at
+from memtui.engine.recall.recipes.memtui.late_interaction import words_at
 from memtui.engine.recall.recipes.memtui.question import (
     clean_question,
     identifiers,
@@ -14,6 +14,7 @@ from memtui.engine.recall.recipes.memtui.question import (
     newest_wanted,
     spans_named,
 )
+from memtui.engine.recall.speakers import bare_text
 
 SPEAKERS = ("Caroline", "Melanie Stone", "Will")
 

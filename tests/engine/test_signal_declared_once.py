@@ -25,8 +25,8 @@ from memtui.engine.explain import (
     why_not_in,
 )
 from memtui.engine.explain.knobs import knobs_of
-from memtui.engine.recall.confidence import WEIGHTS as WEIGHTS_FILE
-from memtui.engine.recall.confidence import judgement, most
+from memtui.engine.recall.recipes.memtui.confidence import WEIGHTS as WEIGHTS_FILE
+from memtui.engine.recall.recipes.memtui.confidence import judgement, most
 from memtui.engine.recall.recipes.memtui.knobs import idle
 from memtui.engine.recall.recipes.memtui.settings import GIVEN, OwnSettings, SignalWeights, fitted
 from memtui.engine.recall.recipes.memtui.signals import RETIRED, SIGNALS

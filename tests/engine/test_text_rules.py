@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from memtui.engine.access import ScopePolicy
 from memtui.engine.core.content_rules import false_positive, is_envelope, noise_rule
 from memtui.engine.core.errors import ConfigError, UsageError
-from memtui.engine.explain.prompt_block import format_at_depth
+from memtui.engine.recall.recipes.pro.prompt_block import format_at_depth
 from memtui.engine.recall.recipes.pro.question import (
     BROAD,
     MOST_WORDS,

@@ -97,10 +97,10 @@ from typing import Any
 import numpy as np
 
 from memtui.engine import RecallRequest, Trace
-from memtui.engine.recall import confidence as subject
-from memtui.engine.recall.another_speaker import lead_of_another
 from memtui.engine.recall.answer import recall
 from memtui.engine.recall.context import RecallContext
+from memtui.engine.recall.recipes.memtui import confidence as subject
+from memtui.engine.recall.recipes.memtui.another_speaker import lead_of_another
 from memtui.engine.store.create import trial_copy
 from tests.conftest import SHARED
 from tests.quality import dialogues, tuning

@@ -14,7 +14,8 @@ from memtui.engine.capture.hooks import KEPT, read_kept, write_kept
 from memtui.engine.capture.live import Live
 from memtui.engine.capture.recipes.pro.injection import Pending
 from memtui.engine.core.errors import RefusedError
-from memtui.engine.explain.prompt_block import PromptBlock, injected
+from memtui.engine.explain.prompt_block import injected
+from memtui.engine.recall.prompt_block import PromptBlock
 
 if TYPE_CHECKING:
     from memtui.engine.engine import Engine

@@ -10,7 +10,9 @@ from memtui.engine.core.secrets import one_line
 
 TIERS = ("core", "working", "peripheral")
 
-STATES = ("confirmed", "pending", "archived")
+ARCHIVED = "archived"
+
+STATES = ("confirmed", "pending", ARCHIVED)
 
 LAYERS = ("durable", "working", "reflection", "archive")
 

@@ -29,3 +29,11 @@ def all_products(few: NDArray[Any], many: NDArray[Any]) -> NDArray[Any]:
     for start in range(0, len(many), step):
         found[:, start : start + step] = (many[start : start + step] @ turned).T
     return found
+
+
+def unit(matrix: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Rows of length 1; a zero row stays zero."""
+    lengths = np.sqrt(np.einsum("ij,ij->i", matrix, matrix))[:, None]
+    unit_rows: NDArray[np.float32]
+    unit_rows = np.divide(matrix, lengths, out=np.zeros_like(matrix), where=lengths > 0)
+    return unit_rows

@@ -16,13 +16,8 @@ if TYPE_CHECKING:
         effects,
     )
     from memtui.engine.explain.effective_settings import Parameter, parameters
-    from memtui.engine.explain.knobs import Bounds, bounds, with_values
-    from memtui.engine.explain.prompt_block import (
-        BlockPart,
-        PromptBlock,
-        injected,
-        reaches_prompt,
-    )
+    from memtui.engine.explain.knobs import Bounds, bounds, signal_words, weight_words, with_values
+    from memtui.engine.explain.prompt_block import injected, reaches_prompt
     from memtui.engine.explain.question_history import History, PastQuestion
     from memtui.engine.explain.questions import (
         LaterAnswer,
@@ -63,9 +58,8 @@ if TYPE_CHECKING:
         check_name,
     )
     from memtui.engine.explain.word_tree import KeywordTree, keyword_tree
-    from memtui.engine.recall.recipes.memtui.signals import signal_words
-    from memtui.engine.recall.recipes.memtui.weights import weight_words
-    from memtui.engine.recall.recipes.pro.prompt_lines import Mode, PromptBlockSettings, settings_of
+    from memtui.engine.recall.prompt_block import BlockPart, PromptBlock
+    from memtui.engine.recall.prompt_lines import Mode, PromptBlockSettings, settings_of
 
 __all__ = [
     "DROP",
@@ -139,7 +133,7 @@ __all__ = [
 __getattr__ = lazy_names(
     __name__,
     {
-        "BlockPart": "memtui.engine.explain.prompt_block",
+        "BlockPart": "memtui.engine.recall.prompt_block",
         "Bounds": "memtui.engine.explain.knobs",
         "Comparison": "memtui.engine.explain.comparison",
         "DROP": "memtui.engine.explain.verdict",
@@ -150,11 +144,11 @@ __getattr__ = lazy_names(
         "KeywordTree": "memtui.engine.explain.word_tree",
         "LaterAnswer": "memtui.engine.explain.questions",
         "MemoryRemedy": "memtui.engine.explain.remedies",
-        "Mode": "memtui.engine.recall.recipes.pro.prompt_lines",
+        "Mode": "memtui.engine.recall.prompt_lines",
         "Parameter": "memtui.engine.explain.effective_settings",
         "PastQuestion": "memtui.engine.explain.question_history",
-        "PromptBlock": "memtui.engine.explain.prompt_block",
-        "PromptBlockSettings": "memtui.engine.recall.recipes.pro.prompt_lines",
+        "PromptBlock": "memtui.engine.recall.prompt_block",
+        "PromptBlockSettings": "memtui.engine.recall.prompt_lines",
         "RankFlow": "memtui.engine.explain.comparison",
         "Receipt": "memtui.engine.explain.receipts",
         "Replay": "memtui.engine.explain.receipt_replay",
@@ -196,10 +190,10 @@ __getattr__ = lazy_names(
         "resolve": "memtui.engine.explain.questions",
         "save_receipt": "memtui.engine.explain.receipts",
         "settings": "memtui.engine.explain.questions",
-        "settings_of": "memtui.engine.recall.recipes.pro.prompt_lines",
-        "signal_words": "memtui.engine.recall.recipes.memtui.signals",
+        "settings_of": "memtui.engine.recall.prompt_lines",
+        "signal_words": "memtui.engine.explain.knobs",
         "versions": "memtui.engine.explain.questions",
-        "weight_words": "memtui.engine.recall.recipes.memtui.weights",
+        "weight_words": "memtui.engine.explain.knobs",
         "what_if": "memtui.engine.explain.questions",
         "why_not": "memtui.engine.explain.questions",
         "why_not_in": "memtui.engine.explain.questions",

@@ -13,7 +13,7 @@ from memtui.engine.recall.request import RecallRequest
 
 if TYPE_CHECKING:
     from memtui.engine.recall.context import RecallContext
-    from memtui.engine.recall.recipes.base import Resolved
+    from memtui.engine.recall.recipe import Resolved
     from memtui.engine.recall.record import Trace
 
 

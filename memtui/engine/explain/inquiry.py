@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from memtui.engine.access import DEFAULT_AGENT
+from memtui.engine.core.errors import UsageError
 from memtui.engine.explain import sentences
 from memtui.engine.explain.candidate_changes import CandidateChange, added_words, moves, powerless
 from memtui.engine.explain.index_loss import with_index
@@ -19,8 +21,6 @@ from memtui.engine.explain.recipe_ladder import (
 )
 from memtui.engine.explain.variation import Recompute, memory_of, what_if
 from memtui.engine.explain.verdict import GateResult, Verdict
-from memtui.engine.recall.recipes.memory_lancedb import DEFAULT_AGENT
-from memtui.engine.recall.recipes.pro.run import Run
 from memtui.engine.recall.recipes.registry import recipe_named
 from memtui.engine.recall.rows import CandidateRow, decoded, rows_of
 from memtui.engine.recall.store_search import read_columns, scope_filter
@@ -177,13 +177,19 @@ def _unknown(trace: Trace, memory_id: str) -> Verdict:
 def _evidence(
     trace: Trace, plan: Plan, found: LocatedMemory, ranking_of: RankingOf, ask: Recompute
 ) -> GateEvidence:
-    run = Run(replace(plan, now_ms=trace.now_ms), memory_of(trace))
+    recipe = recipe_named(trace.recipe)
+    if recipe.rerun is None:
+        raise UsageError(
+            f"The recipe {trace.recipe} keeps no plan of a recall.", fix="Ask with another recipe."
+        )
+    run = recipe.rerun(trace, memory_of(trace))
     setting = run.search()
     by_vector, by_words = _ranks(trace, plan, setting, found, ranking_of)
     asker = trace.asker
     by_agent = asker is not None and asker.how == "agent" and bool(asker.agent)
     return GateEvidence(
         plan=plan,
+        floor=recipe.floor,
         setting=setting,
         row=found.row,
         columns=found.columns,

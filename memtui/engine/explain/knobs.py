@@ -13,6 +13,7 @@ from memtui.engine.recall.request import RecallRequest
 
 if TYPE_CHECKING:
     from memtui.engine.catalog.catalog import Catalog
+    from memtui.engine.recall.recipe import Recipe
     from memtui.engine.store.table import Store
 
 
@@ -117,3 +118,19 @@ def bounds(store: Store, catalog: Catalog) -> Bounds:
     owners = () if owned is None else tuple(sorted({owner for owner in owned.values if owner}))
     oldest = int(times.min()) if len(times) else None
     return Bounds(oldest, tuple(store.versions()), agents, scopes, owners)
+
+
+def signal_words() -> dict[str, str]:
+    """What the rules of single recipes say of a score, in words for a person, by the name of the rule."""
+    return {rule: words for recipe in _recipes() for rule, words in recipe.signal_words().items()}
+
+
+def weight_words() -> dict[str, str]:
+    """What the weights of single recipes count, in words for a person, by the key of the weight."""
+    return {key: words for recipe in _recipes() for key, words in recipe.weight_words().items()}
+
+
+def _recipes() -> tuple[Recipe, ...]:
+    from memtui.engine.recall.recipes.registry import all_recipes
+
+    return all_recipes()

@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from memtui.engine.access import DEFAULT_AGENT
 from memtui.engine.explain import sentences
 from memtui.engine.explain.ranks import VectorRank
 from memtui.engine.explain.verdict import GATES, GateResult
 from memtui.engine.recall.candidates import Hit
 from memtui.engine.recall.lanes import Lane
 from memtui.engine.recall.pipeline import pool_of
-from memtui.engine.recall.recipes.memory_lancedb import DEFAULT_AGENT, MIN_SCORE
 from memtui.engine.recall.stage import Drop
 from memtui.engine.recall.stages.gates import NEAR_DUPLICATE
 from memtui.engine.recall.store_search import fetch_size
@@ -57,11 +57,13 @@ class GateEvidence:
     """Whether the agent that asks may read its scope, and why; None where no agent asks."""
     agent: str = ""
     """The agent that asks."""
+    floor: float | None = None
+    """The least score, where the recipe alone decides it."""
 
     @property
     def minimum(self) -> float:
         """The floor of the recipe."""
-        return MIN_SCORE if self.plan.plain else self.plan.retrieval.min_score
+        return self.plan.retrieval.min_score if self.floor is None else self.floor
 
     @property
     def blocked(self) -> bool:

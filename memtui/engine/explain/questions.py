@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from memtui.engine.explain.smallest_change import OnVerdict
     from memtui.engine.explain.variation import Recompute, ValueStrip, WhatIf
     from memtui.engine.explain.verdict import Verdict
-    from memtui.engine.recall.recipes.base import Resolved
+    from memtui.engine.recall.recipe import Resolved
     from memtui.engine.recall.record import Trace
     from memtui.engine.recall.trace import OnStage
 

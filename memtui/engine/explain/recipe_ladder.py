@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.access import GLOBAL
+from memtui.engine.core.memory import ARCHIVED
 from memtui.engine.explain import sentences
 from memtui.engine.explain.candidate_changes import (
     FOUND,
@@ -18,7 +19,6 @@ from memtui.engine.explain.candidate_changes import (
 from memtui.engine.explain.effective_settings import parameters
 from memtui.engine.explain.ladder import expired, inactive
 from memtui.engine.explain.verdict import GateResult
-from memtui.engine.recall.recipes.memtui.searches import ARCHIVED
 from memtui.engine.recall.recipes.registry import recipe_named
 
 if TYPE_CHECKING:

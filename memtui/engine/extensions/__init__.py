@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from memtui.engine.dialects.with_metadata import LifecycleDialect
     from memtui.engine.extensions.listing import CheckedExtension, check_extensions
     from memtui.engine.health.check import Check, CheckModule, Seen
-    from memtui.engine.recall.recipes.base import Recipe, RecipeModule
+    from memtui.engine.recall.recipe import Recipe, RecipeModule
     from memtui.engine.recall.recipes.nearest import nearest_recipe
     from memtui.engine.transfer.exporting.request import WriterModule
     from memtui.engine.transfer.format import Format, ReaderModule, Sighting
@@ -69,8 +69,8 @@ __getattr__ = lazy_names(
         "Format": "memtui.engine.transfer.format",
         "LifecycleDialect": "memtui.engine.dialects.with_metadata",
         "ReaderModule": "memtui.engine.transfer.format",
-        "Recipe": "memtui.engine.recall.recipes.base",
-        "RecipeModule": "memtui.engine.recall.recipes.base",
+        "Recipe": "memtui.engine.recall.recipe",
+        "RecipeModule": "memtui.engine.recall.recipe",
         "Record": "memtui.engine.transfer.record",
         "Seen": "memtui.engine.health.check",
         "Sighting": "memtui.engine.transfer.format",

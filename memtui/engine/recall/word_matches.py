@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.core.text import clean
+from memtui.engine.recall.speakers import SPEAKER, bare_text, text_of
 from memtui.engine.recall.trace import Span, WordMet, WordsMet
 
 if TYPE_CHECKING:
@@ -38,8 +39,8 @@ def words_met(
     """
     import numpy as np
 
+    from memtui.engine.core.products import unit
     from memtui.engine.providers.static_embedder import bundled
-    from memtui.engine.recall.recipes.memtui.late_interaction import unit
 
     model = bundled()
     asked, told = model.token_vectors_many([question, memory])
@@ -75,9 +76,6 @@ def words_met_in(trace: Trace, memory_id: str) -> WordsMet:
     candidate of `trace`, EmbeddingError when the model cannot be read.
     """
     import numpy as np
-
-    from memtui.engine.recall.recipes.memtui.late_interaction import bare_text
-    from memtui.engine.recall.recipes.memtui.survey import SPEAKER, text_of
 
     row = next((row for row in trace.pool.rows if row.id == memory_id), None)
     if row is None:

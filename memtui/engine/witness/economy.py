@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from memtui.engine.core.progress import CancelToken
 from memtui.engine.core.secrets import mask
 from memtui.engine.core.text import DAY_MS
-from memtui.engine.explain.prompt_block import estimated_tokens
+from memtui.engine.recall.prompt_block import estimated_tokens
 from memtui.engine.witness.askers import read_askers
 from memtui.engine.witness.audit import injection_history
 from memtui.engine.witness.find import find_sessions

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from memtui.engine.core.errors import MemtuiError
 from memtui.engine.dialects.base import OWNER
 from memtui.engine.dialects.time_columns import stored_values
-from memtui.engine.explain.prompt_block import HARD_CUT, sanitised
 from memtui.engine.metadata.read import Metadata, normalise
+from memtui.engine.recall.prompt_lines import HARD_CUT, sanitised
 from memtui.engine.store import sql
 from memtui.engine.witness.prompt_block import BlockLine, escaped
 

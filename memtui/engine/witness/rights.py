@@ -24,7 +24,7 @@ from memtui.engine.core.memory import LAYERS, STATES
 from memtui.engine.core.progress import CancelToken, OnProgress, Progress
 from memtui.engine.core.secrets import find_secrets
 from memtui.engine.decay.validity import AUTO_RECALL_LAYERS
-from memtui.engine.explain.prompt_block import is_injected
+from memtui.engine.recall.prompt_lines import is_injected
 from memtui.engine.store import sql
 
 if TYPE_CHECKING:

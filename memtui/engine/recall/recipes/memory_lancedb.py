@@ -5,15 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
+from memtui.engine.access import DEFAULT_AGENT
 from memtui.engine.recall.asker import by_own_rules
 from memtui.engine.recall.candidates import CandidatePool, DroppedHit, Floats, Hit
 from memtui.engine.recall.context import RecallContext, StageContext
 from memtui.engine.recall.knob import LIMIT
 from memtui.engine.recall.lanes import Lane, LaneSearch
-from memtui.engine.recall.recipes.base import Recipe
-from memtui.engine.recall.recipes.builtin_prompt import skip_rule
+from memtui.engine.recall.recipe import Recipe
+from memtui.engine.recall.recipes.builtin_prompt import builtin_block, skip_rule
 from memtui.engine.recall.recipes.pro.knobs import idle
-from memtui.engine.recall.recipes.pro.run import resolve, run
+from memtui.engine.recall.recipes.pro.run import rerun, resolve, run
 from memtui.engine.recall.recipes.pro.stages import LIMIT_CUT, StagedRecipe, vector_ranked
 from memtui.engine.recall.request import RecallRequest
 from memtui.engine.recall.stage import Drop, Ranking, StageOutcome
@@ -25,8 +26,6 @@ MIN_SCORE = 0.1
 """The recall tool's floor; auto-recall uses 0.3, the command line 0.3."""
 
 OVERFETCH = 10
-
-DEFAULT_AGENT = "main"
 
 
 def l2_lane(search: LaneSearch, query: Floats, agent: str) -> Lane:
@@ -114,6 +113,9 @@ RECIPES = (
         unfiltered="its own rules: the agent's unscoped memories",
         by_meaning=True,
         prompt="built in",
+        prompt_block=builtin_block,
+        rerun=rerun,
+        floor=MIN_SCORE,
         prompt_gates=("prompt_score", "prompt_items"),
         replayable=True,
     ),

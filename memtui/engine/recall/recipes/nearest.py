@@ -22,7 +22,7 @@ from memtui.engine.recall.lanes import Lane, LaneSearch, blank, ranked, recorded
 from memtui.engine.recall.pipeline import pool_of
 from memtui.engine.recall.proof_account import with_account
 from memtui.engine.recall.proof_rules import StepsProof
-from memtui.engine.recall.recipes.base import Recipe, Resolved
+from memtui.engine.recall.recipe import Recipe, Resolved
 from memtui.engine.recall.record import Trace
 from memtui.engine.recall.request import RecallRequest
 from memtui.engine.recall.stage import Drop

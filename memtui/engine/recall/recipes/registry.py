@@ -10,7 +10,7 @@ from memtui.engine.core.errors import UsageError
 from memtui.engine.core.extensions import ExtensionError, extension_named, guarded, load
 
 if TYPE_CHECKING:
-    from memtui.engine.recall.recipes.base import Recipe
+    from memtui.engine.recall.recipe import PromptBlockMaker, Recipe
 
 MODULES = (
     "pro.recipe",
@@ -45,7 +45,7 @@ GROUP = "memtui.recipes"
 @cache
 def _of_extension(name: str) -> Recipe | None:
     """The recipe of the extension with this name; an ExtensionError where it is broken or its recipe is another."""
-    from memtui.engine.recall.recipes.base import Recipe
+    from memtui.engine.recall.recipe import Recipe
 
     extension = extension_named(GROUP, name)
     if extension is None:
@@ -55,6 +55,14 @@ def _of_extension(name: str) -> Recipe | None:
     if recipe is None:
         raise ExtensionError(f"The {extension} has no recipe named {name!r}.")
     return guarded(recipe, extension)
+
+
+def prompt_block_of(name: str) -> PromptBlockMaker | None:
+    """Who makes the block of a recipe; one that names a form and brings no maker has ours of that form."""
+    recipe = recipe_named(name)
+    if recipe.prompt_block is not None or not recipe.prompt:
+        return recipe.prompt_block
+    return next((ours.prompt_block for ours in all_recipes() if ours.prompt == recipe.prompt), None)
 
 
 def all_recipes() -> tuple[Recipe, ...]:

@@ -13,7 +13,7 @@ from memtui.engine.capture.stages.admission import Admission, admission_config
 from memtui.engine.capture.stages.boundary import Boundary
 from memtui.engine.core.errors import ConfigError
 from memtui.engine.core.javascript import number, trim, whole
-from memtui.engine.recall.recipes.pro.prompt_lines import PromptBlockSettings, settings_of
+from memtui.engine.recall.prompt_lines import PromptBlockSettings, settings_of
 
 DEFAULT_BATCH = 10
 

@@ -22,7 +22,7 @@ from memtui.engine.recall.lanes import Lane, blank, ranked
 from memtui.engine.recall.pipeline import pool_of
 from memtui.engine.recall.proof_account import with_account
 from memtui.engine.recall.proof_rules import StepsProof
-from memtui.engine.recall.recipes.base import Recipe, Resolved
+from memtui.engine.recall.recipe import Recipe, Resolved
 from memtui.engine.recall.recipes.crewai.searches import (
     MOST_CHILDREN,
     OVERSAMPLE,

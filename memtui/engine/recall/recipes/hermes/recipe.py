@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from memtui.engine.core.errors import MemtuiError, UsageError
+from memtui.engine.core.javascript import utf16_len
 from memtui.engine.core.progress import CancelToken
 from memtui.engine.dialects.hermes import NAME
 from memtui.engine.recall.asker import by_own_rules, by_whoever, uncounted
@@ -17,9 +18,10 @@ from memtui.engine.recall.candidates import CandidatePool, Floats, Hit
 from memtui.engine.recall.context import RecallContext
 from memtui.engine.recall.io_cache import IoCache
 from memtui.engine.recall.lanes import blank, ranked
+from memtui.engine.recall.prompt_block import BlockPart, PromptBlock, estimated_tokens, nothing_injected
 from memtui.engine.recall.proof_account import with_account
 from memtui.engine.recall.proof_rules import StepsProof
-from memtui.engine.recall.recipes.base import Recipe, Resolved
+from memtui.engine.recall.recipe import Recipe, Resolved
 from memtui.engine.recall.recipes.hermes import fusion, row_rules
 from memtui.engine.recall.recipes.hermes.searches import (
     Found,
@@ -470,6 +472,22 @@ def _idle(trace: Trace, path: str) -> str:
     return ""
 
 
+_NEXT = "Hermes hands this block out with the next message, whatever that one asks."
+
+
+def _prefetched(trace: Trace, *_: Any) -> PromptBlock:
+    """The block that Hermes hands out with the next message, as its plugin made it."""
+    told = trace.extra.get("prefetched")
+    if told is None:
+        return nothing_injected((), "this asks as the tool; set recall.via to prefetch")
+    parts = tuple(BlockPart(*part) for part in told["parts"])
+    if not parts:
+        return nothing_injected((), "no memory came back")
+    text = told["text"]
+    shown = utf16_len(text)
+    return PromptBlock(text, parts, shown, None, estimated_tokens(text), note=_NEXT, items=len(parts))
+
+
 RECIPES = (
     Recipe(
         NAME,
@@ -487,6 +505,7 @@ RECIPES = (
         by_distance=True,
         own_scale=True,
         prompt="prefetched",
+        prompt_block=_prefetched,
         prompt_gates=(),
         row_rules=row_rules.of_row,
     ),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from memtui.engine.dialects.hermes import KIND, NAME, USER
-from memtui.engine.recall.recipes.base import RowRule
+from memtui.engine.recall.recipe import RowRule
 
 if TYPE_CHECKING:
     from memtui.engine.recall.record import Trace

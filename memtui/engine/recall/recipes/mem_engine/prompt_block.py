@@ -5,9 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+from memtui.engine.core.errors import UsageError
 from memtui.engine.core.javascript import trim, utf16_len, utf16_slice
+from memtui.engine.recall.prompt_block import BlockPart, PromptBlock, estimated_tokens, nothing_injected
+
+if TYPE_CHECKING:
+    from memtui.engine.recall.record import Trace
+
 
 # What the hook does with a prompt: whether it recalls at all, and how a memory is written into one.
 
@@ -181,3 +187,32 @@ def _closed(slots: Sequence[BlockItem], room: int) -> str:
     body = text.removesuffix(tail)
     head = utf16_slice(body, max(0, room - utf16_len(tail)))
     return _BROKEN_ENTITY.sub("", head) + tail
+
+
+def hook_block(trace: Trace, *_: Any) -> PromptBlock:
+    """mem-engine's block, as its hook packed it. Raises UsageError for a recall that its hook did not make."""
+    told = trace.extra.get("injected")
+    budget = trace.config["memEngine"]["budget"]
+    limit = budget["max_chars"] if budget["enabled"] else None
+    if told is None:
+        if trace.source == "auto-recall":
+            return nothing_injected((), "the hook injected nothing")
+        raise UsageError(
+            "Only mem-engine's hook puts memories into the prompt.",
+            fix="Ask as auto-recall to see its block.",
+        )
+    rows = {row.id: row for row in trace.pool.rows}
+    lines = told["text"].split("\n")
+    parts: list[BlockPart] = []
+    for number, key in enumerate(told["memories"], 1):
+        line = next((line for line in lines if line.startswith(f"{number}. [")), "")
+        why, gate = ("", "") if line else ("cut off by the budget", "prompt_chars")
+        parts.append(BlockPart(key, line, line or rows[key].text, why, gate, None, None if line else limit))
+    kept = set(told["memories"])
+    parts += [
+        BlockPart(c.id, "", rows[c.id].text, "the budget is used up", "prompt_chars", None, limit)
+        for c in trace.results
+        if c.id not in kept
+    ]
+    shown = utf16_len(told["text"])
+    return PromptBlock(told["text"], tuple(parts), shown, limit, estimated_tokens(told["text"]))

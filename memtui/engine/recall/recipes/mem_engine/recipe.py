@@ -15,7 +15,7 @@ from memtui.engine.recall.candidates import CandidatePool, Floats
 from memtui.engine.recall.context import RecallContext
 from memtui.engine.recall.far_rows import whole_rows
 from memtui.engine.recall.io_cache import IoCache, check_dims, question_vector
-from memtui.engine.recall.recipes.base import Recipe, Resolved
+from memtui.engine.recall.recipe import Recipe, Resolved
 from memtui.engine.recall.recipes.mem_engine import prompt_block, receipt, scope_rules, selection, trust
 from memtui.engine.recall.recipes.mem_engine.knobs import KNOBS, idle
 from memtui.engine.recall.recipes.mem_engine.prompt_block import BlockItem, PackedBlock, pack
@@ -524,6 +524,7 @@ RECIPES = (
         scope_by_scope=True,
         unfiltered="its policy's: the question's tag or default",
         prompt="its own",
+        prompt_block=prompt_block.hook_block,
         prompt_gates=("prompt_chars",),
     ),
 )

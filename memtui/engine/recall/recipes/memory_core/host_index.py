@@ -21,7 +21,7 @@ from memtui.engine.recall.lanes import Lane
 from memtui.engine.recall.pipeline import pool_of
 from memtui.engine.recall.proof_account import with_account
 from memtui.engine.recall.proof_rules import StepsProof
-from memtui.engine.recall.recipes.base import Recipe
+from memtui.engine.recall.recipe import Recipe
 from memtui.engine.recall.recipes.memory_core.keywords import keywords
 from memtui.engine.recall.recipes.memory_core.ranking import (
     asked_for_file,

@@ -24,7 +24,7 @@ from memtui.engine.recall.lanes import Lane, ranked
 from memtui.engine.recall.pipeline import pool_of
 from memtui.engine.recall.proof_account import with_account
 from memtui.engine.recall.proof_rules import StepsProof
-from memtui.engine.recall.recipes.base import Resolved
+from memtui.engine.recall.recipe import Resolved
 from memtui.engine.recall.recipes.memory_core.keywords import keywords
 from memtui.engine.recall.recipes.memory_core.ranking import (
     age_factor,

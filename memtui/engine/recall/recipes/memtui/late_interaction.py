@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from memtui.engine.core.products import all_products
+from memtui.engine.core.products import all_products, unit
 from memtui.engine.providers.static_embedder import StaticEmbedder, TokenVectors
 from memtui.engine.recall.candidates import Floats
 
@@ -148,17 +148,3 @@ def best_cosines(model: StaticEmbedder, asked: TokenVectors, memories: Sequence[
     best[:-1] = np.maximum.reduceat(table.take(place, axis=1), starts, axis=1).T
     row = dict(zip(alone, range(len(alone)), strict=True))
     return best[[row.get(id(pieces), -1) for pieces in memories]]  # the last row is of those without pieces
-
-
-def unit(matrix: np.ndarray[Any, np.dtype[np.float32]]) -> np.ndarray[Any, np.dtype[np.float32]]:
-    """Rows of length 1; a zero row stays zero."""
-    lengths = np.sqrt(np.einsum("ij,ij->i", matrix, matrix))[:, None]
-    unit_rows: np.ndarray[Any, np.dtype[np.float32]]
-    unit_rows = np.divide(matrix, lengths, out=np.zeros_like(matrix), where=lengths > 0)
-    return unit_rows
-
-
-def bare_text(text: str, speaker: str) -> str:
-    """A memory's text without its leading `Speaker:`."""
-    head = f"{speaker}:"
-    return text[len(head) :].lstrip() if speaker and text.startswith(head) else text

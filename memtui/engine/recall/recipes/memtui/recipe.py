@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.core.errors import MemtuiError, UsageError
@@ -14,13 +15,13 @@ from memtui.engine.core.text import composed, counted
 from memtui.engine.providers.static_embedder import bundled
 from memtui.engine.recall.asker import by_whoever
 from memtui.engine.recall.candidates import CandidatePool, Floats
-from memtui.engine.recall.confidence import confidence, judgement
 from memtui.engine.recall.context import RecallContext
 from memtui.engine.recall.far_rows import whole_rows
 from memtui.engine.recall.io_cache import IoCache, check_dims, question_vector
 from memtui.engine.recall.lanes import Lane, blank, ranked
-from memtui.engine.recall.recipes.base import Recipe, Resolved
+from memtui.engine.recall.recipe import Recipe, Resolved
 from memtui.engine.recall.recipes.memtui import searches, stages
+from memtui.engine.recall.recipes.memtui.confidence import confidence, judgement
 from memtui.engine.recall.recipes.memtui.evidence import FOLLOWING, Evidence
 from memtui.engine.recall.recipes.memtui.gather import CandidateGatherer
 from memtui.engine.recall.recipes.memtui.knobs import KNOBS, SEARCH_SPACE, idle
@@ -36,8 +37,11 @@ from memtui.engine.recall.recipes.memtui.settings import (
     profile_of,
     resolve_own,
 )
+from memtui.engine.recall.recipes.memtui.signals import signal_words
 from memtui.engine.recall.recipes.memtui.survey import Survey, nothing, survey
 from memtui.engine.recall.recipes.memtui.token_vectors import TokenReader
+from memtui.engine.recall.recipes.memtui.weights import weight_words
+from memtui.engine.recall.recipes.pro.prompt_block import plugin_block
 from memtui.engine.recall.record import StageRecord, Trace
 from memtui.engine.recall.request import RecallRequest, filters_of
 from memtui.engine.recall.stage import Drop, Ranking, StageOutcome
@@ -455,6 +459,9 @@ RECIPES = (
         own_scale=True,
         family=NAME,
         prompt="as the plugin",
+        prompt_block=partial(plugin_block, borrowed=True),
+        signal_words=signal_words,
+        weight_words=weight_words,
         finding=frozenset({"memtui.pool", "memtui.following", "memtui.profile"}),
         guards=("inactive", "expired", "state"),
         searches_held_vectors=True,

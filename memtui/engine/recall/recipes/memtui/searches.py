@@ -8,6 +8,7 @@ from json import dumps
 from typing import Any
 
 from memtui.engine.core.errors import MemtuiError, UsageError
+from memtui.engine.core.memory import ARCHIVED
 from memtui.engine.core.text import composed
 from memtui.engine.metadata.categories import filter_candidates, matches
 from memtui.engine.recall.candidates import DroppedHit, Floats, Hit
@@ -24,8 +25,6 @@ SLACK = 2
 
 WIDER, WIDEST = 4, 5_000
 """A search that did not fill the pool is asked again for this many times as much, up to so many rows."""
-
-ARCHIVED = "archived"
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from memtui.engine.recall.recipes.memtui.late_interaction import bare_text
-from memtui.engine.recall.recipes.memtui.survey import SPEAKER, text_of
+from memtui.engine.recall.speakers import SPEAKER, bare_text, text_of
 
 if TYPE_CHECKING:
     from memtui.engine.recall.candidates import CandidatePool, Floats

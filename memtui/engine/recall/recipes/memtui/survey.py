@@ -16,6 +16,7 @@ from memtui.engine.dialects.time_columns import stored_values
 from memtui.engine.recall.far_rows import far_rows
 from memtui.engine.recall.recipes.memtui.question import words_of
 from memtui.engine.recall.rows import unwrapped
+from memtui.engine.recall.speakers import SPEAKER, text_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -29,8 +30,6 @@ SAMPLE = 4096
 
 FEW = 50
 """With fewer rows than this, nothing is known of what is common: no word is, and words count nearly alike."""
-
-SPEAKER = "speaker"
 
 SESSIONS = ("session", "session_id", "sessionId", "source_session")
 """Metadata keys that name the session, the first one present counts."""
@@ -46,17 +45,6 @@ def word_rarity(count: int, rows: int) -> float:
 
 Around = tuple[str | None, str | None]
 """The ids of the memories before and after."""
-
-
-def text_of(values: Mapping[str, Any], keys: Sequence[str]) -> str:
-    """The first of `keys` that holds a text or a number; empty without one."""
-    for key in keys:
-        value = values.get(key)
-        if isinstance(value, str) and value.strip():
-            return value.strip()
-        if isinstance(value, int) and not isinstance(value, bool):
-            return str(value)
-    return ""
 
 
 @dataclass(frozen=True)

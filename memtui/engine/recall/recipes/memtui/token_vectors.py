@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from memtui.engine.core.errors import EmbeddingError, MemtuiError
-from memtui.engine.core.products import all_products
+from memtui.engine.core.products import all_products, unit
 from memtui.engine.providers.token_model import TokenModel
 from memtui.engine.recall.candidates import Floats
-from memtui.engine.recall.recipes.memtui.late_interaction import KEPT, Matrix, unit, words_at
+from memtui.engine.recall.recipes.memtui.late_interaction import KEPT, Matrix, words_at
 from memtui.engine.store.token_table import KeptTokens, TokenTable, made_when, open_token_table
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from memtui.engine.core.javascript import trim, utf16_len, utf16_slice
 from memtui.engine.metadata.categories import matches
 from memtui.engine.recall import lanes
 from memtui.engine.recall.context import WINDOW_FACTOR
+from memtui.engine.recall.prompt_lines import settings_of
 from memtui.engine.recall.recipes.pro import settings
-from memtui.engine.recall.recipes.pro.prompt_lines import settings_of
 from memtui.engine.recall.recipes.pro.question import (
     expand,
     max_query_of,

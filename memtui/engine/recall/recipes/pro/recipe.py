@@ -7,10 +7,11 @@ from typing import Any
 
 from memtui.engine.recall.asker import by_agent, by_whoever
 from memtui.engine.recall.context import RecallContext
-from memtui.engine.recall.recipes.base import Recipe
+from memtui.engine.recall.recipe import Recipe
 from memtui.engine.recall.recipes.pro.knobs import KNOBS, SEARCH_SPACE, idle
+from memtui.engine.recall.recipes.pro.prompt_block import plugin_block
 from memtui.engine.recall.recipes.pro.question import min_length_of, skip_rule
-from memtui.engine.recall.recipes.pro.run import resolve, run
+from memtui.engine.recall.recipes.pro.run import rerun, resolve, run
 from memtui.engine.recall.recipes.pro.stages import ARTICLE_STAGES, PRO_STAGES, StagedRecipe
 from memtui.engine.recall.request import RecallRequest
 
@@ -44,6 +45,8 @@ def _recipe(staged: StagedRecipe, title: str, description: str, **more: Any) -> 
             "source": staged.source,
             "family": "pro",
             "prompt": "plugin",
+            "prompt_block": plugin_block,
+            "rerun": rerun,
             "replayable": True,
             **more,
         },

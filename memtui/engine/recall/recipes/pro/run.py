@@ -32,7 +32,7 @@ from memtui.engine.recall.word_matches import words_met_in
 
 if TYPE_CHECKING:
     from memtui.engine.core.memory import Memory
-    from memtui.engine.recall.recipes.base import Resolved
+    from memtui.engine.recall.recipe import Resolved
 
 
 HYBRID_LANE_MIN = 0.1
@@ -304,6 +304,13 @@ class Run:
     def _memories(self, pool: CandidatePool) -> dict[str, Memory]:
         table = whole_rows(self.pin, [row.id for row in pool.rows])
         return {memory.id: memory for memory in self.pin.dialect.to_memories(table, self.plan.now_ms)}
+
+
+def rerun(trace: Trace, outside: IoCache) -> Run:
+    """The run of a trace that has a plan once more, at its own time, nothing of it done yet."""
+    if trace.plan is None:
+        raise UsageError("The trace was read from a file.", fix="Ask the question again.")
+    return Run(replace(trace.plan, now_ms=trace.now_ms), outside)
 
 
 def _failed(found: Trace, failure: Failure) -> Trace:

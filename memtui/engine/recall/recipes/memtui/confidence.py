@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from memtui.engine.core.text import composed
-from memtui.engine.recall.another_speaker import lead_of_another
+from memtui.engine.recall.recipes.memtui.another_speaker import lead_of_another
 from memtui.engine.recall.recipes.memtui.question import (
     AUXILIARIES,
     FUNCTION_WORDS,
@@ -53,7 +53,7 @@ Row = np.ndarray[Any, np.dtype[np.float64]]
 
 _PART = re.compile(r"\w+")
 
-WEIGHTS = Path(__file__).parent / "recipes" / "memtui" / "weights.toml"
+WEIGHTS = Path(__file__).parent / "weights.toml"
 
 LONG_FROM, LONG_TO = 12, 40
 """Words from which a question begins to be long, and from which it is."""

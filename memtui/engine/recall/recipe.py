@@ -4,21 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from memtui.engine.core.progress import CancelToken
 from memtui.engine.recall.context import RecallContext
 from memtui.engine.recall.io_cache import IoCache
 from memtui.engine.recall.knob import Knob
+from memtui.engine.recall.prompt_block import PromptBlock
+from memtui.engine.recall.prompt_lines import PromptBlockSettings
 from memtui.engine.recall.record import Trace
 from memtui.engine.recall.request import RecallRequest, RecipeInfo
 from memtui.engine.recall.rows import CandidateRow
 from memtui.engine.recall.trace import Asker, OnStage
 
+if TYPE_CHECKING:
+    from memtui.engine.recall.recipes.pro.run import Run
+
 Resolved = tuple[Mapping[str, Any], tuple[str, ...]]
 """The configuration as resolved, secrets masked; and what a person should know of it."""
 
-Run = Callable[[RecallRequest, RecallContext, IoCache, OnStage | None, CancelToken | None], Trace]
+RunRecall = Callable[[RecallRequest, RecallContext, IoCache, OnStage | None, CancelToken | None], Trace]
+
+PromptBlockMaker = Callable[[Trace, PromptBlockSettings, Mapping[str, int]], PromptBlock]
+"""The trace, the plugin's settings, and how many turns ago a memory was injected in this session, to the block."""
 
 Guard = Literal["inactive", "expired", "state"]
 """Superseded, past its validity, archived."""
@@ -37,9 +45,9 @@ class RowRule:
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe(RecipeInfo):
-    """A named way to recall. A new recipe is one of these in a file or folder here, and a line in the registry."""
+    """A named way to recall. A new one is a file or folder of `recipes`, and a line in the registry."""
 
-    run: Run
+    run: RunRecall
     """Answer a request whose scopes are decided."""
     asker: Callable[[RecallRequest, RecallContext], tuple[RecallRequest, Asker]]
     """The request with its scopes decided, and who asks. Deciding twice changes nothing."""
@@ -73,6 +81,16 @@ class Recipe(RecipeInfo):
     """Whether it reads metadata that was encoded twice as what it holds."""
     counts_alike: bool = False
     """Whether its keyword scores are the same before and after rows are folded into the index."""
+    rerun: Callable[[Trace, IoCache], Run] | None = None
+    """The run of a trace with a plan once more, for the account of one memory; None where its traces have no plan."""
+    floor: float | None = None
+    """The least score of a result, where no setting decides it."""
+    prompt_block: PromptBlockMaker | None = None
+    """The block that what it found goes into a prompt with; None: as `prompt` has it for our own recipes."""
+    signal_words: Callable[[], Mapping[str, str]] = dict
+    """What each of its own rules says of a score, in words for a person."""
+    weight_words: Callable[[], Mapping[str, str]] = dict
+    """What each of its own weights counts, in words for a person."""
     replayable: bool = False
     """Whether the steps in a saved receipt can be computed again by the shared formulas."""
     own_scale: bool = False
@@ -80,7 +98,7 @@ class Recipe(RecipeInfo):
 
 
 class RecipeModule(Protocol):
-    """What a module has that brings recipes: ours in this package, and those of extensions (`memtui.recipes`)."""
+    """What a module has that brings recipes: ours in `recipes`, and those of extensions (`memtui.recipes`)."""
 
     PROTOCOL: int
     """The version of this protocol that the module was written for: 1."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from memtui.engine.core.javascript import number, trim, utf16_len, utf16_slice
+from memtui.engine.core.javascript import SPACE, number, trim, utf16_len, utf16_slice
 
 if TYPE_CHECKING:
     from memtui.engine.recall.recipes.pro.question import QuestionIntent
@@ -19,6 +20,16 @@ MOST_ASKED = 20
 
 BRIEF, LONGEST = 80, 1000
 """UTF-16 units of a memory shown in brief, and at most where a question asks for all of it."""
+
+
+HARD_CUT = 300
+"""Every content is cut to this many UTF-16 units first, so no budget above it is ever reached."""
+
+_NEWLINES = re.compile(r"[\r\n]+")
+
+_TAG = re.compile(r"</?[a-zA-Z][^>]*>")
+
+_SPACES = re.compile(f"[{SPACE}]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,3 +125,30 @@ def fitted(texts: Sequence[str], items: int, chars: int) -> list[Fitted]:
             taken += bool(kept)
             used += utf16_len(kept)
     return out
+
+
+def is_injected(agent: str, settings: Mapping[str, Any]) -> bool:
+    """Whether auto-recall runs for an agent by the include list, else by the exclude list of the plugin."""
+    include, exclude = settings.get("autoRecallIncludeAgents"), settings.get("autoRecallExcludeAgents")
+    if isinstance(include, list) and include:
+        return any(_names(each, agent) for each in include)
+    return not (isinstance(exclude, list) and any(_names(each, agent) for each in exclude))
+
+
+def _names(entry: Any, agent: str) -> bool:
+    """Whether a list's entry means the agent: exactly, or `prefix-` and `temp:*` by their beginning."""
+    if not isinstance(entry, str) or not entry.strip():
+        return False
+    entry = entry.strip()
+    if entry.endswith("*"):
+        return agent.startswith(entry[:-1])
+    return agent == entry or (entry.endswith("-") and agent.startswith(entry))
+
+
+def sanitised(text: str) -> str:
+    """A memory's content as a line of the block shows it.
+
+    Line ends become `\\n`, tags go, angle brackets become harmless, spaces collapse.
+    """
+    text = _TAG.sub("", _NEWLINES.sub(r"\\n", text))
+    return trim(_SPACES.sub(" ", text.replace("<", "＜").replace(">", "＞")))
