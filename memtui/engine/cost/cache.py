@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from memtui.engine.cost.rules import CacheRule
-from memtui.engine.explain.prompt_block import estimated_tokens
+from memtui.engine.recall.prompt_block import estimated_tokens
 
 PartKind = Literal["tools", "system", "history", "question"]
 

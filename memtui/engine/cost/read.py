@@ -13,7 +13,7 @@ from memtui.engine.core.text import counted
 from memtui.engine.cost.figures import CostReport, cost_turns
 from memtui.engine.cost.host_files import HostTranscript, HostTurn, find_host_transcripts, read_host_turns
 from memtui.engine.cost.turns import CostTurn, InjectedCost, Place, split_sent, split_system
-from memtui.engine.explain.prompt_block import estimated_tokens
+from memtui.engine.recall.prompt_block import estimated_tokens
 from memtui.engine.witness.askers import read_askers
 from memtui.engine.witness.audit import injection_history
 from memtui.engine.witness.economy import LIKELY

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from memtui.engine.cost.cache import PromptPart, PromptRequest, make_part
-from memtui.engine.explain.prompt_block import estimated_tokens
+from memtui.engine.recall.prompt_block import estimated_tokens
 from memtui.engine.witness.prompt_block import block_lines, split_prompt
 from memtui.engine.witness.usage import ModelUsage
 

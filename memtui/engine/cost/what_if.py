@@ -161,7 +161,7 @@ def block_recalls(
     """
     from memtui.engine.explain import injected
     from memtui.engine.recall import recipe_named
-    from memtui.engine.recall.recipes.pro.prompt_lines import settings_of
+    from memtui.engine.recall.prompt_lines import settings_of
     from memtui.engine.recall.request import UNSET, RecallRequest
 
     recipe = recipe_named(engine.default_recipe)
