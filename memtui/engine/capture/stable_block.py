@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from memtui.engine.core.private_file import make_private_folder, write_private
 
 if TYPE_CHECKING:
-    from memtui.engine.explain.prompt_block import PromptBlock
+    from memtui.engine.recall.prompt_block import PromptBlock
 
 KEPT = "block-orders"
 """The folder beside the journal of calls."""
