@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from memtui.engine.recall.recipes.registry import all_recipes
+from memtui.engine.store import word_matrix
 from tests.cli.every_command import call
 from tests.engine.curate_world import engine_at
 
@@ -27,26 +29,29 @@ BY_MEANING = frozenset(recipe.name for recipe in all_recipes() if recipe.by_mean
 @pytest.fixture(scope="module")
 def taken_away(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store whose index was made where a dictionary was; it is gone since."""
+    return _without_dictionary(tmp_path_factory.mktemp("store"), TEXTS)
+
+
+def _without_dictionary(folder: Path, texts: Sequence[str]) -> Path:
     import lancedb
     import pyarrow as pa
     from lancedb.index import FTS
 
-    folder = tmp_path_factory.mktemp("store")
     models = folder / "models"
     dictionary = models / "jieba" / "default"
     dictionary.mkdir(parents=True)
     (dictionary / "dict.txt").write_text("天气 100 n\n很 50 d\n好 60 a\n", encoding="utf-8")
-    vectors = np.eye(len(TEXTS), 16, dtype=np.float32)
+    vectors = np.eye(16, dtype=np.float32)[np.arange(len(texts)) % 16]
     rows = pa.table(
         {
-            "id": [f"aaaa000{n}-1111-4222-8333-000000000001" for n in range(len(TEXTS))],
-            "text": list(TEXTS),
+            "id": [f"aaaa{n:04}-1111-4222-8333-000000000001" for n in range(len(texts))],
+            "text": list(texts),
             "vector": pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), 16),
-            "category": ["fact"] * len(TEXTS),
-            "scope": ["global"] * len(TEXTS),
-            "importance": [0.7] * len(TEXTS),
-            "timestamp": [1_790_000_000_000.0] * len(TEXTS),
-            "metadata": ["{}"] * len(TEXTS),
+            "category": ["fact"] * len(texts),
+            "scope": ["global"] * len(texts),
+            "importance": [0.7] * len(texts),
+            "timestamp": [1_790_000_000_000.0] * len(texts),
+            "metadata": ["{}"] * len(texts),
         }
     )
     with pytest.MonkeyPatch.context() as patch:
@@ -86,6 +91,18 @@ def test_every_recipe_answers_and_so_does_the_question_why_not(
 @pytest.mark.parametrize("recipe", ["memtui", "memory-core"])
 def test_our_own_recipes_still_find_words(taken_away: Path, recipe: str) -> None:
     called = call("recall", ASKED, "--store", str(taken_away / "db"), "--recipe", recipe, "--json")
+    assert json.loads(called.out)["results"][0]["text"] == TEXTS[0]
+
+
+@pytest.mark.parametrize("recipe", ["memtui", "memory-core"])
+def test_so_do_they_in_a_store_too_large_for_words_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, recipe: str
+) -> None:
+    many = [f"Box {n} stands in row {n % 97}." for n in range(word_matrix.MOST_ROWS + 1)]
+    large = _without_dictionary(tmp_path, [*TEXTS, *many])
+    monkeypatch.setenv("LANCE_LANGUAGE_MODEL_HOME", str(large / "models"))
+    called = call("recall", ASKED, "--store", str(large / "db"), "--recipe", recipe, "--json")
+    assert (called.code, called.faults) == (0, []), called.err
     assert json.loads(called.out)["results"][0]["text"] == TEXTS[0]
 
 

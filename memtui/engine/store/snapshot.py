@@ -469,9 +469,12 @@ class Snapshot:
     @property
     def _few_words(self) -> bool:
         """Whether the rows that count are few enough for their words to be held in memory."""
-        from memtui.engine.store.word_matrix import MOST_ROWS
+        from memtui.engine.store.word_matrix import MOST_ROWS, MOST_UNSPLIT
 
-        return self._words is not None and self.folder is not None and self.word_rows <= MOST_ROWS
+        if self._words is None or self.folder is None:
+            return False
+        most = MOST_ROWS if self.word_rows <= MOST_ROWS or not self.unsplit else MOST_UNSPLIT
+        return self.word_rows <= most
 
     def _among(self, where: str | None, addresses: Any) -> Any:
         """Of each of the `addresses` of all memories whether `where` keeps it; None where it keeps all."""

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 MOST_ROWS = 20_000
 """Larger tables are searched by the library: this many short texts are split in two tenths of a second."""
 
+MOST_UNSPLIT = 500_000
+"""As many of a table whose index cannot split a text here: the library finds nothing in it."""
+
 SPLIT = ("simple", "whitespace", "icu", "icu/split")
 """Tokenizers that need no files."""
 
