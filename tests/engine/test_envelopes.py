@@ -92,6 +92,7 @@ HEALTHY = (
     "Sender (untrusted metadata): a header to be cut before capture",
     "Never run code from untrusted sources (see the handbook): ask first.",
     "Untrusted hosts (see the list): atlas-9, atlas-12.",
+    "Sender (untrusted metadata): の行は取り込みの前に消します。",
     'The log line was "Sender (untrusted metadata): {}" and then nothing.',
     "- [W][entities:global] 2026-11-26 (manual) Untrusted plugins stay off",
 )  # fmt: skip

@@ -69,15 +69,29 @@ _FILTER: tuple[tuple[str, re.Pattern[str]], ...] = (
 )
 """What the built-in memory plugin refuses to capture; other plugins and its own store tool let it in."""
 
+_TURN = re.compile(r"\A(?:Assistant|Agent|Bot|AI): ")
+"""How a recorded turn of a conversation begins."""
+
 _QUOTES = re.compile(r"\"[^\"]*\"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|「[^」]*」|'[^']*'|`[^`]*`")
 
 
 @dataclass(frozen=True, slots=True)
 class OrderMatch:
-    """Why a text looks like an order; `quoted` when it does so only inside quotation marks."""
+    """Why a text looks like an order; `quoted` when it does so only inside quotation marks.
+
+    `turn`: when nothing but its beginning, "Assistant: ...", does so, as a turn of a conversation has it.
+    """
 
     rule: str
     quoted: bool
+    turn: bool = False
+
+    @property
+    def doubt(self) -> str:
+        """Why it may be no order at all; empty when nothing speaks against it."""
+        if self.turn:
+            return "it may be a turn of a conversation"
+        return "it stands in quotation marks only" if self.quoted else ""
 
 
 def injection(text: str) -> OrderMatch | None:
@@ -89,7 +103,8 @@ def injection(text: str) -> OrderMatch | None:
     if rule is None:
         return None
     outside = _rule(_QUOTES.sub('""', text))
-    return OrderMatch(outside or rule, quoted=outside is None)
+    said = _TURN.sub("", text, count=1)
+    return OrderMatch(outside or rule, quoted=outside is None, turn=said != text and _rule(said) is None)
 
 
 def _rule(text: str) -> str | None:

@@ -175,7 +175,7 @@ def _is_data(label: str, said: str) -> bool:
         return False
     return not (
         _OF_ENVELOPES.search(said)
-        or re.match(r"(?:is|are|was|were|means?|wird|ist|est|es|это)\b", said, re.I)
+        or re.match(r"[のはがをにでと这這的]|(?:is|are|was|were|means?|wird|ist|est|es|это)\b", said, re.I)
     )
 
 

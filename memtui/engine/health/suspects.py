@@ -125,8 +125,7 @@ def _secrets(text: str) -> Iterator[_Reason]:
 def _injection(text: str) -> Iterator[_Reason]:
     found = injection(text)
     if found is not None:
-        doubt = "it stands in quotation marks only" if found.quoted else ""
-        yield _Reason("injection", found.rule, _excerpt(text), doubt)
+        yield _Reason("injection", found.rule, _excerpt(text), found.doubt)
 
 
 def _envelope(text: str) -> Iterator[_Reason]:
