@@ -33,7 +33,6 @@ OURS = "memtui"
 PEERS: Mapping[str, str] = {
     "memory-lancedb-pro, as shipped": "pro/tool",
     "memory-lancedb": "memory-lancedb",
-    "openclaw-mem-engine": "mem-engine",
     "memory-core, its formula": "memory-core",
     "CrewAI, its search": "crewai",
     "Hermes, its search": "hermes",

@@ -136,6 +136,7 @@ def test_every_peer_stands_in_the_table_of_every_set(
     for title in ("memtui", "LanceDB hybrid (RRF)", "BM25 (LanceDB)", *PEERS):
         assert told.count(f"| {title} |") == 3, (title, told)
     assert "not asked" not in told, told
+    assert "| 0.000 " not in told, "a system that found nothing at all was not asked in its own way"
     assert "| memtui | 1.000 [1.000, 1.000]" in told
 
 

@@ -216,6 +216,27 @@ def hinted(pattern: str, flags: int = 0) -> HintedPattern:
     )
 
 
+class HintedPatterns:
+    """Several patterns by name, each searched only in texts that hold what its matches need."""
+
+    def __init__(self, **patterns: re.Pattern[str]) -> None:
+        self._patterns = patterns
+        self._needed = {
+            name: frozenset(hinted(each.pattern, each.flags & ~re.UNICODE).hints)
+            for name, each in patterns.items()
+        }
+        self._hints = Hints(sorted(frozenset().union(*self._needed.values())))
+
+    def search(self, text: str) -> dict[str, re.Match[str]]:
+        """The first match of each pattern that stands in a text, by name."""
+        names = iter(self._patterns)
+        if text.isascii():  # of other scripts words are hardly quicker looked for than the patterns searched
+            there = self._hints.found_in(text.lower())
+            names = iter([name for name, needed in self._needed.items() if not needed.isdisjoint(there)])
+        found = ((name, self._patterns[name].search(text)) for name in names)
+        return {name: match for name, match in found if match is not None}
+
+
 def _needed(parsed: list[Any], opens: bool = False, closes: bool = False) -> frozenset[_Needed]:
     """The best choice among the parts of a sequence, each of which has to be there; empty where none is.
 

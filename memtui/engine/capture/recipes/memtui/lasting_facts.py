@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 
 from memtui.engine.capture.recipes.memtui.more_languages import Kind
+from memtui.engine.core.hints import HintedPatterns
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +80,47 @@ _YET_TO_DO = re.compile(
 _QUOTED_CHARACTERS = 40
 
 
+_MONTH_SIGNS = (
+    *(
+        "jan",
+        "feb",
+        "mar",
+        "apr",
+        "may",
+        "mai",
+        "jun",
+        "jul",
+        "aug",
+        "ago",
+        "abr",
+        "avr",
+        "sep",
+        "set",
+        "oct",
+        "okt",
+    ),
+    *("out", "nov", "dec", "dez", "dic", "ene", "fev", "next year", "jahr", "viene", "prochain", "vem"),
+)
+"""One of these is in every date in ASCII."""
+
+
+@cache
+def _content() -> HintedPatterns:
+    return HintedPatterns(health=_HEALTH, version=_VERSION, to_do=_YET_TO_DO)
+
+
 def lasting_fact(said: str) -> LastingFact | None:
     """The fact, plan or to-do that a sentence tells by its content, None for none."""
-    if (match := _HEALTH.search(said)) and _SOMEONE.search(said):
+    found = _content().search(said)
+    if (match := found.get("health")) and _SOMEONE.search(said):
         return LastingFact("fact", "a matter of health", match[0])
-    if match := _VERSION.search(said):
+    if match := found.get("version"):
         return LastingFact("fact", "a version in use", match[0][-_QUOTED_CHARACTERS:].strip())
-    if match := _YET_TO_DO.search(said):
+    if match := found.get("to_do"):
         return LastingFact("decision", "something yet to do", match[0][:_QUOTED_CHARACTERS].strip())
+    lower = said.lower()
+    if said.isascii() and not any(sign in lower for sign in _MONTH_SIGNS):
+        return None
     if (match := _DATED.search(said)) and _WILL.search(said):
         return LastingFact("decision", "a plan with its date", match[0])
     return None

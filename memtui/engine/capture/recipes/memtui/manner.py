@@ -6,6 +6,9 @@ What is said so is no statement of the person's own, whatever its words. Told by
 from __future__ import annotations
 
 import re
+from functools import cache
+
+from memtui.engine.core.hints import HintedPatterns
 
 _SAYING = (
     r"(?:say|says|said|goes|went|writes|wrote|written|reads|told|tells|quote|screamed|muttered"
@@ -87,20 +90,32 @@ _IF_EVER = re.compile(
 """What may be once, or an idea that is only played with."""
 
 
+_MARKS = ('"', "“", "”", "„", "«", "»", "「", "『")
+
+
+@cache
+def _meant() -> HintedPatterns:
+    return HintedPatterns(irony=_IRONIC, story=_STORY, ever=_IF_EVER)
+
+
+@cache
+def _asked() -> HintedPatterns:
+    return HintedPatterns(private=_PRIVATE)
+
+
 def manner_of(sentence: str) -> str:
     """The gate that the way of saying something sets, empty where it is meant as it stands."""
-    if _QUOTED.search(sentence):
+    if any(mark in sentence for mark in _MARKS) and _QUOTED.search(sentence):
         return "quote"
-    if _IRONIC.search(sentence):
+    found = _meant().search(sentence)
+    if "irony" in found:
         return "irony"
-    if _STORY.search(sentence) or _IF_EVER.search(sentence):
-        return "imagined"
-    return ""
+    return "imagined" if found else ""
 
 
 def asks_not_to_keep(text: str) -> bool:
     """Whether a person asks in a message not to keep what it says."""
-    return _PRIVATE.search(text) is not None
+    return bool(_asked().search(text))
 
 
 def is_at_hand(sentence: str) -> bool:

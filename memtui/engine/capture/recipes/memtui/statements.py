@@ -14,6 +14,7 @@ from memtui.engine.capture.recipes.memtui.manner import is_at_hand, manner_of
 from memtui.engine.capture.recipes.memtui.more_languages import Kind
 from memtui.engine.capture.recipes.memtui.technical import FOR_NOW, announces_cause, technical
 from memtui.engine.capture.recipes.memtui.wording import Rule
+from memtui.engine.core.hints import HintedPatterns
 
 SHORTEST, SHORTEST_CJK = 12, 5
 """Characters of a statement; Chinese and Japanese say as much in less than half."""
@@ -167,7 +168,7 @@ def _told(sentence: str, cjk: bool) -> FoundStatement:
         kind = _declared(said, cjk, identifier, words)
         if kind is None and (told := _technical(said, identifier, words)):
             return told
-        if kind is None and not _stopped(said, words) and (wished := _by_surroundings(said)):
+        if kind is None and (wished := _by_surroundings(said)) and not _stopped(said, words):
             return FoundStatement(_sentence(said), wished, rule=f"{_A[wished]} by what is said around it")
         if kind is None and (lasting := lasting_fact(said)) and not _stopped(said, words):
             return FoundStatement(_sentence(said), lasting.kind, rule=f'{lasting.told} by "{lasting.words}"')
@@ -250,9 +251,15 @@ def _never(sentence: str, cjk: bool) -> str:
 
 def _by_surroundings(said: str) -> Kind | None:
     """A decision or a wish that no rule of a language words."""
-    if wording.SETTLED.search(said):
+    found = _around().search(said)
+    if "settled" in found:
         return "decision"
-    return "preference" if wording.ADDRESSED.search(said) else None
+    return "preference" if found else None
+
+
+@cache
+def _around() -> HintedPatterns:
+    return HintedPatterns(settled=wording.SETTLED, addressed=wording.ADDRESSED)
 
 
 def _stopped(said: str, words: frozenset[str] | None) -> bool:

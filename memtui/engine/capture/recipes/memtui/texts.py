@@ -43,6 +43,10 @@ _HINTS = Hints(
     (
         "pass",
         "kennwort",
+        "mot de passe",
+        "senha",
+        "парол",
+        "пин",
         "pin",
         "contraseña",
         "api",
@@ -220,7 +224,9 @@ def without_secrets(text: str) -> tuple[str, int]:
         for start, end in reversed(spans):
             masked = masked[:start] + MARK + masked[end:]
         count += len(spans)
-    for pattern in (_LAID_OUT_SECRET, _SIGN_IN):
+    for pattern, there in ((_LAID_OUT_SECRET, hinted), (_SIGN_IN, "@" in masked)):
+        if not there:
+            continue
         laid_out = [m for m in pattern.finditer(masked) if MARK not in m["value"]]
         for match in reversed(laid_out):
             start, end = match.span("value")
