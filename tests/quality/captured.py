@@ -29,6 +29,9 @@ from tests.conftest import NOW_MS
 
 CHAT = Path(__file__).with_name("statements") / "chat"
 
+UNREAD = CHAT.with_name("chat_unread")
+"""Texts by which no rule was mended."""
+
 WORTH = frozenset(
     (
         *("preference", "decision", "plan", "todo", "fact_user", "fact_project"),

@@ -10,7 +10,7 @@ from memtui.engine.capture.recipes.memtui.beside_question import told_beside
 from memtui.engine.capture.recipes.memtui.manner import asks_not_to_keep, manner_of
 from memtui.engine.capture.recipes.memtui.texts import without_secrets
 from tests.conftest import SHARED
-from tests.quality.captured import CHAT, TECHNICAL, Counted, count, lines, read_chats
+from tests.quality.captured import CHAT, TECHNICAL, UNREAD, Counted, count, lines, read_chats
 
 GIVEN = SHARED / "fixtures" / "capture-offline"
 
@@ -25,6 +25,12 @@ def counted(request: pytest.FixtureRequest) -> Counted:
 def test_more_is_kept_than_lost_and_little_of_it_wrongly(counted: Counted) -> None:
     assert counted.precision() >= 0.8, lines(counted)
     assert counted.recall() >= 0.8, lines(counted)
+
+
+def test_texts_by_which_no_rule_was_mended_are_told_nearly_as_well() -> None:
+    found = count(read_chats(UNREAD))
+    assert found.precision() >= 0.8, lines(found)
+    assert found.recall() >= 0.6, lines(found)
 
 
 def test_no_secret_is_kept_and_nothing_superseded_stays_active(counted: Counted) -> None:

@@ -12,7 +12,7 @@ from memtui.engine.core.hints import HintedPatterns
 
 _SAYING = (
     r"(?:say|says|said|goes|went|writes|wrote|written|reads|told|tells|quote|screamed|muttered"
-    r"|sagt|sagte|sagen|meint|meinte|schrieb|steht|rief"
+    r"|sagt|sagte|sagen|gesagt|gemeint|geschrieben|meint|meinte|schrieb|steht|rief"
     r"|dijo|dice|decía|decian|suelta|soltó|pone|escribió|dit|disait|dis|écrit|écrivait|lance|répète"
     r"|diz|disse|fala|falou|falava|escreveu|сказал\w*|говорит|говорил\w*|пишет|написал\w*|твердит)"
 )

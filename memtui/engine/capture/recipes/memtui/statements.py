@@ -26,7 +26,9 @@ _CJK = re.compile(r"[぀-ヿ㐀-鿿豈-﫿가-힯]")
 
 _KANA = re.compile(r"[぀-ヿ]")
 
-_ENDS = re.compile(r"(?<=[。！？!?])(?=\S)|(?<=[.!?])[\"'”’)]?\s+(?=[\"“„'(¿¡]?[A-ZÄÖÜÀ-Ý0-9/¿¡぀-鿿])|\n+")
+_ENDS = re.compile(
+    r"(?<=[。！？!?])(?=\S)|(?<=[.!?])[\"'”’)]?\s+(?=[\"“„'(¿¡]?[A-ZÄÖÜÀ-Ý0-9/¿¡぀-鿿])|(?<=\?)[\"”’)]?\s+(?=[^\W\d_])|\n+"
+)
 
 _SHORT_ENDS = re.compile(
     r"\b(?:mr|mrs|ms|dr|prof|st|no|vs|e\.g|i\.e|z\.b|bzw|ca|nr|str|etc|approx|\d+|[A-Z])\.$", re.IGNORECASE
