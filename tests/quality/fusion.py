@@ -10,6 +10,9 @@ A weight of the old ones that would turn negative is left out. Every figure prin
 that neither the choice nor the fit saw. `--write` makes `weights.toml`: weight, its error (jackknife over the
 scopes), and what nDCG@10 loses without it, with a 95 % interval over the questions.
 
+It leaves out scopes, not families: all of its data is of one hand, and weights so chosen did not hold on other people's
+dialogues. `families.py` judges each weight by families; do not `--write` what it speaks against.
+
 `--context`, the folder of a model for token vectors (all-MiniLM-L6-v2 in int8 was used), fits how these share the
 weight of the words with the bundled vectors, the rest as it is: one point of a small grid, judged on scopes that did
 not choose it. Without it, that part of `weights.toml` stays.

@@ -62,6 +62,21 @@ def read_tuning(shared: Path, folder: Path) -> tuple[RecallContext, dict[str, li
     return bench_on(folder), parts
 
 
+def read_foreign(material: Path, folder: Path) -> tuple[RecallContext, list[Asked]]:
+    """The dialogues of other people as a store, and their questions without the adversarial ones."""
+    memories, queries = (_lines(material / f"dialogues-{name}.jsonl.gz") for name in ("memories", "queries"))
+    vectors = bundled().embed_passages([memory["text"] for memory in memories])
+    rows = [_row(memory, vector.tolist()) for memory, vector in zip(memories, vectors, strict=True)]
+    folder.mkdir(parents=True, exist_ok=True)
+    create_own(folder, pa.Table.from_pylist(rows, schema=own_schema(BUNDLED_DIMS)))
+    questions = [
+        Asked(query["text"], query["scope"], frozenset(query["relevant"]), query["asked_at"])
+        for query in queries
+        if query["category"] != "adversarial"
+    ]
+    return bench_on(folder), questions
+
+
 def read_dialogues(folder: Path) -> tuple[RecallContext, list[Asked]]:
     """Our own dialogues and their questions."""
     read = [dialogues.read(name) for name in dialogues.names()]
