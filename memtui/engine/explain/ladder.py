@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from memtui.engine.explain.ranks import WordRank
     from memtui.engine.recall.candidates import CandidatePool
     from memtui.engine.recall.context import StageContext
+    from memtui.engine.recall.recipe import PlannedRun
     from memtui.engine.recall.recipes.pro.plan import Plan
-    from memtui.engine.recall.recipes.pro.run import Run
     from memtui.engine.recall.record import StageRecord
     from memtui.engine.recall.rows import CandidateRow
 
@@ -378,7 +378,7 @@ class ForcedPass:
 
 
 def force(
-    run: Run, setting: StageContext, row: CandidateRow, by_vector: VectorRank, by_words: WordRank
+    run: PlannedRun, setting: StageContext, row: CandidateRow, by_vector: VectorRank, by_words: WordRank
 ) -> ForcedPass | None:
     """Run the stages with `row` among the candidates; None where it has no score to start from.
 

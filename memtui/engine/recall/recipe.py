@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -18,7 +18,11 @@ from memtui.engine.recall.rows import CandidateRow
 from memtui.engine.recall.trace import Asker, OnStage
 
 if TYPE_CHECKING:
-    from memtui.engine.recall.recipes.pro.run import Run
+    from memtui.engine.recall.candidates import CandidatePool
+    from memtui.engine.recall.context import StageContext
+    from memtui.engine.recall.recipes.pro.plan import Plan
+    from memtui.engine.recall.record import StageRecord
+    from memtui.engine.store.snapshot import Snapshot
 
 Resolved = tuple[Mapping[str, Any], tuple[str, ...]]
 """The configuration as resolved, secrets masked; and what a person should know of it."""
@@ -30,6 +34,30 @@ PromptBlockMaker = Callable[[Trace, PromptBlockSettings, Mapping[str, int]], Pro
 
 Guard = Literal["inactive", "expired", "state"]
 """Superseded, past its validity, archived."""
+
+
+class PlannedRun(Protocol):
+    """One run by a plan, whose searches and stages are asked for one after the other."""
+
+    @property
+    def plan(self) -> Plan:
+        """What was decided before anything was searched."""
+
+    @property
+    def outside(self) -> IoCache:
+        """What it asks of the store and of services."""
+
+    @property
+    def pin(self) -> Snapshot:
+        """The version of the table that it reads."""
+
+    def search(self) -> StageContext:
+        """Run the lanes. Raises MemtuiError when all of them failed."""
+
+    def stages(
+        self, setting: StageContext, pool: CandidatePool, *, keep: int | None = None
+    ) -> Sequence[StageRecord]:
+        """The stages over `pool`; the candidate `keep` passes every gate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +109,7 @@ class Recipe(RecipeInfo):
     """Whether it reads metadata that was encoded twice as what it holds."""
     counts_alike: bool = False
     """Whether its keyword scores are the same before and after rows are folded into the index."""
-    rerun: Callable[[Trace, IoCache], Run] | None = None
+    rerun: Callable[[Trace, IoCache], PlannedRun] | None = None
     """The run of a trace with a plan once more, for the account of one memory; None where its traces have no plan."""
     floor: float | None = None
     """The least score of a result, where no setting decides it."""
