@@ -113,7 +113,7 @@ class MemtuiApp(SessionApp):
         self._ends: list[LineFilter] = [] if self.glyphs is UNICODE else [EllipsisFilter(self.glyphs)]
         self._ends += [PlainEmoji()] if in_multiplexer(environ) else []
         self._now = now
-        self._environ = environ
+        self.environ = environ
         self._target = target
         self._warned = 0
         """So many staged changes a person was told of, who wanted to leave."""
@@ -149,11 +149,11 @@ class MemtuiApp(SessionApp):
 
     def ui_state(self, uri: str) -> UiState:
         """What is kept of how the store at `uri` was looked at."""
-        return store_ui_state(uri, self._environ)
+        return store_ui_state(uri, self.environ)
 
     def unsaved_edits(self, uri: str) -> UiState:
         """Where edits of the store at `uri` are kept until they are applied."""
-        return unsaved_edits(uri, self._environ)
+        return unsaved_edits(uri, self.environ)
 
     def on_mount(self) -> None:
         if self.glyphs.name == "ascii":
@@ -228,7 +228,7 @@ class MemtuiApp(SessionApp):
     async def _copy(self, text: str, what: str) -> None:
 
         try:
-            how = await copy(self, text, self._environ, self._copy_to)
+            how = await copy(self, text, self.environ, self._copy_to)
         except ValueError as error:
             self.say(f"not copied: {error}", "error")
         else:
@@ -237,7 +237,7 @@ class MemtuiApp(SessionApp):
     def in_editor(self, text: str) -> str:
         """`text` as the person left it in $EDITOR, which has the terminal meanwhile; MemtuiError when that fails."""
 
-        return in_editor(self, text, self._environ)
+        return in_editor(self, text, self.environ)
 
     def take(self, name: str, value: object = None) -> None:
         """A way out that a panel offered."""
@@ -285,7 +285,7 @@ class MemtuiApp(SessionApp):
             if answer is not None:
                 self.take(*answer)
 
-        self.push_screen(OpenStore(self._as_left.recent(), self._environ, Path.cwd(), fill), opened)
+        self.push_screen(OpenStore(self._as_left.recent(), self.environ, Path.cwd(), fill), opened)
 
     async def on_show_in_browse(self, message: ShowInBrowse) -> None:
         await self._hand_over("browse", message)

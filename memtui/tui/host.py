@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import tzinfo
 from typing import Protocol, cast
 
@@ -20,6 +21,8 @@ class Host(Protocol):
     glyphs: Glyphs
     keys: Keymap
     """The keys in force: what to print for an action, and what to press for it."""
+    environ: Mapping[str, str]
+    """Where the agents' files are looked for while no store says it."""
     zone: tzinfo | None
     """How times are shown; None is local time."""
     themes: tuple[str, ...]

@@ -14,6 +14,7 @@ import pytest
 
 from memtui.engine import open_engine
 from memtui.engine.witness import find_sessions, list_sessions, replay_session
+from memtui.engine.witness.economy import read_economy
 from tests.conftest import tree_hash
 from tests.engine.openclaw_homes import AFTER_MS, NAMES, RecordedHome, unpack_home
 
@@ -272,3 +273,37 @@ def test_a_table_that_was_put_here_whole_is_not_said_to_be_young(tmp_path: Path)
     assert [bool(turn.memories) for turn in replayed.turns] == [True, False, True]
     assert "not there yet" not in replayed.turns[1].turn.why
     assert "nothing was injected" in replayed.turns[1].turn.why
+
+
+@pytest.mark.parametrize("name", ["lancedb", "core", "pro"])
+def test_turns_are_counted_by_every_way_by_which_memories_came(
+    name: str, shared: Path, tmp_path: Path
+) -> None:
+    """A turn that active memory, a standing intent or a tool gave something is not without memory."""
+    home = unpack_home(shared, name, tmp_path)
+    engine = home.engine() or open_engine(
+        None, now=lambda: AFTER_MS, environ=home.environ, cwd=home.path
+    )  # memory-core keeps its index in the agent's database
+    found = read_economy(engine, home.environ, home.path)
+    turns = home.expected["turns"]
+
+    def shown(call: dict[str, Any]) -> bool:
+        reads = call["tool"] in ("memory_recall", "memory_search", "memory_get")
+        return reads and bool(
+            named_ids(call["details"]) or call["details"].get("results") or "text" in call["details"]
+        )
+
+    active = [bool(turn.get("active_memory")) for turn in turns]
+    intents = [bool(turn.get("standing_intents")) for turn in turns]
+    tools = [any(shown(call) for call in turn["memory_calls"]) for turn in turns]
+    assert (found.turns, found.active, found.intents) == (len(turns), sum(active), sum(intents))
+    assert found.tools == sum(tools)
+    without = [
+        not any((turn["injected"], *ways)) for turn, *ways in zip(turns, active, intents, tools, strict=True)
+    ]
+    deleted = len({each["session_id"] for agent in home.expected["agents"].values()
+                   for each in agent["transcript_archives"]})  # fmt: skip
+    assert found.silent <= sum(without) <= found.silent + found.unknown
+    assert found.unknown <= deleted
+    for words in found.other_ways():
+        assert words.split()[0] in {str(found.active), str(found.intents), str(found.tools)}

@@ -11,7 +11,7 @@ from textual.app import ComposeResult
 
 from memtui.engine import CancelToken, counted
 from memtui.engine.access import DEFAULT_AGENT
-from memtui.tui import layouts
+from memtui.tui import layouts, storeless
 from memtui.tui.actions.table import bindings
 from memtui.tui.base_screen import BaseScreen
 from memtui.tui.dialogs.choose_one import ChooseOne, Option
@@ -33,6 +33,7 @@ from memtui.tui.screens.agents.state import (
     text_of,
 )
 from memtui.tui.session import Session
+from memtui.tui.storeless import is_storeless
 from memtui.tui.widgets.layout_container import LayoutContainer
 from memtui.tui.widgets.panel import Panel
 from memtui.tui.widgets.row_list import Build, BuiltRows, Row, RowList
@@ -121,12 +122,23 @@ class AgentsScreen(BaseScreen):
             self._revision, self._engine, self._seen = -1, None, None
             self.state = AgentsState(view=self.state.view)
             self.say(of_session(session) or State("loading", "opening the store", skeleton=True))
+            if is_storeless(session):
+                self._read_home(session)
         elif session.revision != self._revision and session.phase == "ready":
             self._revision, self._engine, self._seen = session.revision, session.engine, None
             self.state = replace(self.state, sets={}, todos=None, folders=None, sources=None, memories={})
             self._poll()
             self._start("counts", reading.read_counts, self._have_counts)
             self._read_view()
+
+    def _read_home(self, session: Session) -> None:
+        """Without a store: what the agents' own files tell."""
+        app = host(self)
+        self.call(
+            "home",
+            lambda cancel, report: storeless.read_home(app.environ, app.now_ms(), cancel),
+            lambda home: self.say(storeless.agents_state(session, home, app.zone)),
+        )
 
     def _start(
         self, slot: str, work: Callable[[Engine, CancelToken], Any], then: Callable[[Any], None]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -58,6 +59,16 @@ def read_turns(engine: Engine, session: str, cancel: CancelToken) -> tuple[Repla
     injected = [memory for turn in found.turns for memory in turn.memories or ()]
     ids = dict.fromkeys(id for each in injected for id in (each.id, each.superseded_by) if id)
     return found, {id: each.text for id, each in engine.memories(list(ids)[:MOST_TEXTS]).items()}
+
+
+def read_turns_alone(environ: Mapping[str, str], session: str, cancel: CancelToken) -> ReplayedSession:
+    """One session, turn by turn, without a store: the lines of a block are shown, and no memory is named by them."""
+    from memtui.engine.alive import explain_silence
+    from memtui.engine.witness import replay_session
+
+    found = replay_session(session, environ, Path.cwd(), cancel=cancel)
+    explain_silence(found, environ, Path.cwd(), None)
+    return found
 
 
 def read_again(

@@ -11,7 +11,7 @@ from textual import on
 from textual.app import ComposeResult
 
 from memtui.engine import CancelToken, MemtuiError, mask, one_line
-from memtui.tui import layouts
+from memtui.tui import layouts, storeless
 from memtui.tui.actions.table import bindings
 from memtui.tui.base_screen import BaseScreen
 from memtui.tui.config_request import ConfigRequests
@@ -26,6 +26,7 @@ from memtui.tui.screens.audit.mend_choice import ask_mend
 from memtui.tui.screens.audit.state import MOST_LIVE, VIEWS, AuditState, View, at_wish, first_memory
 from memtui.tui.screens.audit.view import no_sessions
 from memtui.tui.session import Session
+from memtui.tui.storeless import is_storeless
 from memtui.tui.widgets.layout_container import LayoutContainer
 from memtui.tui.widgets.panel import Panel
 from memtui.tui.widgets.row_list import Build, BuiltRows, Row, RowList
@@ -139,8 +140,12 @@ class AuditScreen(BaseScreen):
     def session_changed(self, session: Session) -> None:
         if session.engine is None or of_session(session) is not None:
             self._revision, self._engine = -1, None
+            if is_storeless(session) and self.state.storeless:
+                return  # another look at the same home: what is shown stays
             self.state = AuditState(view=self.state.view)
             self.say(of_session(session) or State("loading", "opening the store", skeleton=True))
+            if is_storeless(session):
+                self._read_home()
         elif session.revision != self._revision and session.phase == "ready":
             self._revision = session.revision
             fresh = session.engine is not self._engine
@@ -155,6 +160,18 @@ class AuditScreen(BaseScreen):
                 )
                 if self._wished.id:
                     self._read_reach(self._wished.id)
+
+    def _read_home(self) -> None:
+        """Without a store: the sessions of this environment's agents, by their own files."""
+        environ = host(self).environ
+
+        def have(found: tuple[Any, ...]) -> None:
+            if found:
+                self.state = replace(self.state, view="sessions", storeless=True)
+                self._have_sessions(found, 0)
+
+        work = partial(storeless.read_sessions, environ)
+        self.call("sessions", lambda cancel, report: work(cancel), have, failed=self._no_sessions_read)
 
     def receive(self, wish: ShowReach) -> None:
         """Show the reach of a memory, or another view, with the cursor on the agent or the scope that is meant."""
@@ -190,7 +207,14 @@ class AuditScreen(BaseScreen):
             self.call(slot, lambda cancel, report: work(engine, cancel), then, failed=failed)
 
     def _read_turns(self, session: str) -> None:
-        if session:
+        if session and self.state.storeless:
+            environ = host(self).environ
+            self.call(
+                "turns",
+                lambda cancel, report: reading.read_turns_alone(environ, session, cancel),
+                lambda replayed: self._have_turns(replayed, {}),
+            )
+        elif session:
             self._start(
                 "turns",
                 lambda engine, cancel: reading.read_turns(engine, session, cancel),
@@ -387,15 +411,16 @@ class AuditScreen(BaseScreen):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         state, turn = self.state, self.state.chosen
         in_sessions = state.view == "sessions" and self.said is None
+        on_store = in_sessions and not state.storeless
         able = {
             "before": in_sessions and turn is not None,
             "after": in_sessions and turn is not None,
             "differs": in_sessions and bool(view.odd_turns(state)),
-            "today": in_sessions and turn is not None and bool(turn.memories),
-            "as_of": in_sessions and turn is not None and bool(turn.memories),
-            "bisect": in_sessions and turn is not None and bool(turn.memories),
-            "recall": in_sessions and turn is not None and bool(turn.turn.question),
-            "case": in_sessions and turn is not None and bool(turn.memories),
+            "today": on_store and turn is not None and bool(turn.memories),
+            "as_of": on_store and turn is not None and bool(turn.memories),
+            "bisect": on_store and turn is not None and bool(turn.memories),
+            "recall": on_store and turn is not None and bool(turn.turn.question),
+            "case": on_store and turn is not None and bool(turn.memories),
             "apply": state.view == "reach" and view.changes_something(state),
             "fix": state.view == "reach" and bool(state.mends),
             "pack": state.view == "reach" and state.reach is not None,
@@ -421,6 +446,9 @@ class AuditScreen(BaseScreen):
                 self._start("economy", reading.read_costs, lambda costs: self._have(economy=costs))
             if self.said is None:
                 self.query_one("#list-rows").focus()
+        elif self.state.storeless:
+            lacking = storeless.needs_store(host(self).session, _TITLES[view][0])
+            self.say(None if view == "sessions" else lacking)
         self.repaint()
 
     @property

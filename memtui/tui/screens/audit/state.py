@@ -73,6 +73,8 @@ class AuditState:
     """What the live view is filtered by: words that must be there, `-word` that must not."""
     paused: bool = False
     economy: InjectionEconomy | None = None
+    storeless: bool = False
+    """Whether no store is open: the sessions tell by their own files, and no memory is looked up."""
     injections: int = 0
     """How many injections the store's own history tells of, at least."""
 
@@ -149,13 +151,13 @@ def differs(turn: ReplayedTurn) -> bool:
     return any(memory.state != "same" or memory.gate for memory in turn.memories or ())
 
 
-def mark(turn: ReplayedTurn) -> str:
-    """The turn in a few cells: got three, silent, not known; one line no longer true."""
+def mark(turn: ReplayedTurn, *, storeless: bool = False) -> str:
+    """The turn in a few cells: got three, silent, not known; one line no longer true, which only a store can tell."""
     if turn.memories is None:
         return "┄"
     if not turn.memories:
         return "✗"
-    odd = sum(memory.state not in ("same", "ambiguous") for memory in turn.memories)
+    odd = 0 if storeless else sum(memory.state not in ("same", "ambiguous") for memory in turn.memories)
     return f"✓{len(turn.memories)}" + (f" ≠{odd}" if odd else "")
 
 

@@ -157,7 +157,7 @@ def turns(state: AuditState, width: int, look: Look) -> list[Row]:
         for warning in state.replayed.warnings
     ]
     for turn in state.replayed.turns:
-        sign = mark(turn)
+        sign = mark(turn, storeless=state.storeless)
         style = "bold $stale" if "≠" in sign else "$ok" if sign.startswith("✓") else "$dim"
         question = shown_text(turn.turn.question, state)
         rows.append(
@@ -401,6 +401,8 @@ def shown_text(text: str, state: AuditState) -> str:
 
 def odd_turns(state: AuditState) -> list[int]:
     """The turns with a line that is no longer what it was."""
+    if state.storeless:
+        return []
     return [each.turn.n for each in (state.replayed.turns if state.replayed else []) if differs(each)]
 
 

@@ -10,7 +10,7 @@ from textual import on
 from textual.app import ComposeResult
 
 from memtui.engine import MemtuiError, counted
-from memtui.tui import layouts
+from memtui.tui import layouts, storeless
 from memtui.tui.actions.table import bindings
 from memtui.tui.base_screen import BaseScreen
 from memtui.tui.config_request import ConfigRequests
@@ -28,6 +28,7 @@ from memtui.tui.screens.health.reviving import causes_of, revival_to_write
 from memtui.tui.screens.health.state import VIEWS, HealthState, Turned, View
 from memtui.tui.screens.health.versioning import VersionsArea
 from memtui.tui.session import Session
+from memtui.tui.storeless import is_storeless
 from memtui.tui.widgets.layout_container import LayoutContainer
 from memtui.tui.widgets.panel import Panel
 from memtui.tui.widgets.row_list import Build, BuiltRows, Row, RowList
@@ -131,6 +132,8 @@ class HealthScreen(BaseScreen):
             self._revision, self.engine = -1, None
             self.state = HealthState(view=self.state.view)
             self.say(of_session(session) or State("loading", "opening the store", skeleton=True))
+            if is_storeless(session):
+                self._read_home(session)
         elif session.revision != self._revision and session.phase == "ready":
             self._revision, self.engine = session.revision, session.engine
             self.state = replace(  # the areas hear of the store; a turned plan is kept
@@ -141,6 +144,15 @@ class HealthScreen(BaseScreen):
             if self.state.config is not None:
                 self.query_one(ConfigArea).read_plan(None)
             self._read()
+
+    def _read_home(self, session: Session) -> None:
+        """Without a store: whether the agents' memory is alive, by their own files."""
+        app = host(self)
+        self.call(
+            "home",
+            lambda cancel, report: storeless.read_home(app.environ, app.now_ms(), cancel),
+            lambda home: self.say(storeless.health_state(session, home)),
+        )
 
     def receive(self, wish: ShowFinding) -> None:
         """Another screen names a finding: everything is looked at, with the cursor on that kind."""

@@ -41,6 +41,7 @@ from memtui.tui.screens.home.view import (
 )
 from memtui.tui.session import Session
 from memtui.tui.startup.preload import MODES
+from memtui.tui.storeless import AgentsHome, home_state, is_storeless, read_home
 from memtui.tui.widgets.layout_container import LayoutContainer
 from memtui.tui.widgets.panel import Panel
 from memtui.tui.widgets.state_panel import StatePanel
@@ -156,6 +157,16 @@ class HomeScreen(BaseScreen):
         self._revision = -1
         self._asked_again = (-1, 0)
 
+    def _read_home(self, session: Session) -> None:
+        """Without a store: whether agents work here all the same, and where that can be seen."""
+        app = host(self)
+
+        def have(home: AgentsHome) -> None:
+            if is_storeless(app.session):
+                self.query_one(StatePanel).state = home_state(session, home)
+
+        self.call("home", lambda cancel, report: read_home(app.environ, app.now_ms(), cancel), have)
+
     def session_changed(self, session: Session) -> None:
         said = of_session(session)
         had = isinstance(self.focused, StatePanel) or self.focused is None
@@ -164,6 +175,8 @@ class HomeScreen(BaseScreen):
         self.query_one(LayoutContainer).rearrange()
         if said is not None:
             self.hand_over(self.query_one(StatePanel).focus)
+            if is_storeless(session):
+                self._read_home(session)
             return
         engine = session.engine
         if engine is not None and session.revision != self._revision:
