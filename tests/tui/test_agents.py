@@ -418,6 +418,33 @@ async def test_a_host_is_connected_by_three_keys_after_a_look_and_undone(
     assert tree_hash(home / "store") == stored
 
 
+@pytest.mark.slow
+async def test_what_a_host_s_file_says_is_started_and_its_tools_are_listed(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """c, the host, c: before it is connected that is said with what to do; then a real server answers."""
+    monkeypatch.chdir(home)
+    stored = tree_hash(home / "store")
+    file = home / ".mcp.json"
+    async with running(engine_of(home)) as (app, pilot):
+        await press(pilot, "0", "c", "enter", "c")
+        await until(pilot, lambda: "memtui connect claude" in screen_text(app))
+        assert not file.exists(), "checking writes nothing"
+        await press(pilot, "c", "enter", "r")
+        await until(pilot, lambda: isinstance(app.screen, HostPreview))
+        await press(pilot, "A")
+        await until(pilot, lambda: file.exists() and "backup" not in screen_text(app))
+        await press(pilot, "c", "enter", "c")
+        await until(pilot, lambda: "memory_search" in screen_text(app))
+        assert "memory_store" not in screen_text(app), "it may only read"
+        told = json.loads(file.read_text(encoding="utf-8"))
+        told["mcpServers"]["memtui"]["command"] = str(home / "gone" / "memtui")
+        file.write_text(json.dumps(told), encoding="utf-8")
+        await press(pilot, "c", "enter", "c")
+        await until(pilot, lambda: "gone" in screen_text(app))
+    assert tree_hash(home / "store") == stored
+
+
 @pytest.mark.parametrize("width", [78, 116])
 def test_what_clients_read_and_write_never_runs_together(width: int) -> None:
     look = Look(UNICODE, UTC, NOW_MS)
