@@ -16,7 +16,9 @@ body{font:16px/1.5 system-ui,sans-serif;max-width:46rem;margin:2rem auto;padding
 h1{font-size:1.5rem;margin:0}h2{font-size:1.1rem;margin:2rem 0 .4rem;border-bottom:1px solid #d5dbe5}
 p.period{color:#566072;margin:.2rem 0 1rem}b.good{color:#17683b}b.wrong{color:#a3261b}b.unknown{color:#7a5200}
 dl{display:grid;grid-template-columns:13rem 1fr;gap:.1rem 1rem;margin:.4rem 0}dt{color:#566072}dd{margin:0}
-li{margin:.25rem 0}li span{color:#566072;display:block;font-size:.9rem}svg{display:block;margin:.5rem 0}
+li{margin:.25rem 0}li span{color:#566072;display:block;font-size:.9rem}svg{display:block;margin:.5rem 0;max-width:100%}
+body{overflow-wrap:anywhere}ol{padding-left:1.6rem}
+@media(max-width:34rem){dl{grid-template-columns:1fr}dd{margin:0 0 .3rem}}
 @media(prefers-color-scheme:dark){body{color:#dfe5ee;background:#11161e}dt,p.period,li span{color:#9aa6b8}
 h2{border-color:#2a3340}b.good{color:#7fd0a0}b.wrong{color:#f08b80}b.unknown{color:#e6b85c}}
 """
@@ -94,17 +96,22 @@ def _html_section(section: ReportSection) -> str:
 
 
 def _svg(counts: tuple[int, ...]) -> str:
-    """A bar for each day with its count above, today last."""
+    """A bar for each span of 24 hours with its count above and how long ago it began below."""
     most = max(counts)
     drawn = []
     for place, count in enumerate(counts):
         height = round(60 * count / most) if count else 0
+        began = len(counts) - place
+        left, middle = place * 48, place * 48 + 20
         drawn.append(
-            f'<rect x="{place * 44}" y="{80 - height}" width="36" height="{max(height, 1)}" fill="#3b7dd8"/>'
-            f'<text x="{place * 44 + 18}" y="{74 - height}" text-anchor="middle" font-size="12" fill="currentColor">'
-            f"{count}</text>"
+            f'<rect x="{left}" y="{80 - height}" width="40" height="{max(height, 1)}" fill="#3b7dd8"/>'
+            f'<text x="{middle}" y="{74 - height}" text-anchor="middle" font-size="12" fill="currentColor">{count}'
+            f'</text><text x="{middle}" y="97" text-anchor="middle" font-size="11" fill="currentColor" '
+            f'opacity=".7">{f"{began} d" if began > 1 else "24 h"}</text>'
         )
-    title = f"by day, today last: {', '.join(map(str, counts))}"
+    title = f"by day, the last 24 hours last: {', '.join(map(str, counts))}"
+    wide = len(counts) * 48
     return (
-        f'<svg width="{len(counts) * 44}" height="82" role="img" aria-label="{title}">{"".join(drawn)}</svg>'
+        f'<svg width="{wide}" height="102" viewBox="0 0 {wide} 102" role="img" aria-label="{title}">'
+        f"{''.join(drawn)}</svg>"
     )
