@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -63,3 +64,9 @@ def test_a_limit_is_missed_where_no_run_keeps_it(
 def test_every_benchmark_names_its_limit() -> None:
     for file in sorted((ROOT / "tests" / "benchmarks").glob("test_*.py")):
         assert re.search(r"\bwithin\(", file.read_text(encoding="utf-8")), file.name
+
+
+def test_a_file_is_named_with_its_folder_or_without() -> None:
+    find = runpy.run_path(str(ROOT / ".ci" / "benchmarks"))["_file"]
+    found = {find(name) for name in ("test_lab.py", str(ROOT / "tests" / "benchmarks" / "test_lab.py"))}
+    assert found == {ROOT / "tests" / "benchmarks" / "test_lab.py"}
