@@ -33,7 +33,6 @@ KEPT = {
     "memtui.engine.health.light_rows": "one pass over small columns, which the checks share through their patient",
     "memtui.engine.documents.pack_policy": "what is kept, bounded and scored; the pack beside it counts and renders",
     "memtui.engine.capture.recipes.memtui.beside_question": "what a question tells; the rules find what is in it",
-    "memtui.engine.capture.recipes.memtui.lasting_facts": "what content tells in any language; the rules go by wording",
     "memtui.engine.capture.recipes.pro.gates": "the gates of the plugin as a table; the run beside it would bury them",
     "memtui.mcp.asking": "a question to a person, by two ways of the protocol; the server beside it only passes calls",
     "memtui.mcp.sessions": "who gets a session, and whose it is; the server beside it opens the store and listens",

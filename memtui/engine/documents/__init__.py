@@ -11,11 +11,10 @@ if TYPE_CHECKING:
         ColdAnswer,
         ColdHit,
         ColdLane,
-        ColdRules,
         ColdSource,
         Ingest,
-        read_cold_rules,
     )
+    from memtui.engine.documents.cold_settings import ColdRules, read_cold_rules
     from memtui.engine.documents.context_pack import Pack, pack_context, pack_errors, pack_json
     from memtui.engine.documents.grading import Grade, Graded, Grading, grade, importance_score, plan_grading
     from memtui.engine.documents.index import DocumentHits, MarkdownIndex, SearchRules, Sync, open_index
@@ -93,7 +92,7 @@ __getattr__ = lazy_names(
         "ColdAnswer": "memtui.engine.documents.cold_lane",
         "ColdHit": "memtui.engine.documents.cold_lane",
         "ColdLane": "memtui.engine.documents.cold_lane",
-        "ColdRules": "memtui.engine.documents.cold_lane",
+        "ColdRules": "memtui.engine.documents.cold_settings",
         "ColdSource": "memtui.engine.documents.cold_lane",
         "Consulted": "memtui.engine.documents.store_documents",
         "consult_for": "memtui.engine.documents.store_documents",
@@ -102,7 +101,7 @@ __getattr__ = lazy_names(
         "sources_of": "memtui.engine.documents.store_documents",
         "take_in": "memtui.engine.documents.store_documents",
         "Ingest": "memtui.engine.documents.cold_lane",
-        "read_cold_rules": "memtui.engine.documents.cold_lane",
+        "read_cold_rules": "memtui.engine.documents.cold_settings",
         "Grade": "memtui.engine.documents.grading",
         "Graded": "memtui.engine.documents.grading",
         "Grading": "memtui.engine.documents.grading",

@@ -6,7 +6,6 @@ Source: spec A14. Only folders that are named may be read; pieces with secrets o
 from __future__ import annotations
 
 import json
-import math
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,15 +14,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from memtui.engine.core.errors import ConfigError
 from memtui.engine.core.secrets import find_secrets
 from memtui.engine.documents.cold_rules import (
     GLOBAL,
-    LONGEST,
-    MOST_CHARS,
-    SHORTEST,
     DocumentSection,
-    Strategy,
     date_hint,
     glob_matches,
     in_scope,
@@ -32,11 +26,10 @@ from memtui.engine.documents.cold_rules import (
     record_ref,
     sections,
 )
+from memtui.engine.documents.cold_settings import ColdRules
 from memtui.engine.documents.index import open_database
 from memtui.engine.recall.recipes.mem_engine.stages import reciprocal_ranks
 from memtui.engine.recall.recipes.memory_core.keywords import stop_words
-
-BLOCK = "docsColdLane"
 
 MOST_FILES, LARGEST = 5_000, 20_000_000
 
@@ -56,76 +49,6 @@ CREATE TABLE IF NOT EXISTS docs_chunks (
 CREATE TABLE IF NOT EXISTS docs_about (name TEXT PRIMARY KEY, value TEXT);
 CREATE VIRTUAL TABLE IF NOT EXISTS docs_words USING fts5(heading, text, ref UNINDEXED);
 """
-
-
-@dataclass(frozen=True, slots=True)
-class ColdRules:
-    """The `docsColdLane` block, clamped as the engine clamps it."""
-
-    enabled: bool = False
-    roots: tuple[str, ...] = ()
-    globs: tuple[str, ...] = ("**/*.md",)
-    max_chunk_chars: int = MOST_CHARS
-    max_items: int = 2
-    max_snippet_chars: int = 280
-    min_hot_items: int = 2
-    fts_k: int = 20
-    rrf_k: int = 60
-    strategy: Strategy = "repo_prefix"
-    scope_map: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    ingest_on_start: bool = False
-    """Whether what changed is read before the documents are asked."""
-
-
-_NUMBERS = {
-    "maxChunkChars": ("max_chunk_chars", SHORTEST, LONGEST),
-    "maxItems": ("max_items", 1, 5),
-    "maxSnippetChars": ("max_snippet_chars", 80, 600),
-    "minHotItems": ("min_hot_items", 0, 5),
-    "searchFtsK": ("fts_k", 1, 100),
-    "searchRrfK": ("rrf_k", 1, 200),
-}
-
-_LISTS = {"sourceRoots": "roots", "sourceGlobs": "globs"}
-
-_STRATEGIES = ("none", "repo_prefix", "path_prefix", "map")
-
-_OTHERS = ("enabled", "scopeMappingStrategy", "scopeMap", "embedOnIngest", "ingestOnStart", "searchVecK")
-
-
-def read_cold_rules(block: Mapping[str, Any]) -> ColdRules:
-    """The rules in a configuration. ConfigError for a key that is unknown; what is out of range is clamped."""
-    known = (*_NUMBERS, *_LISTS, *_OTHERS)
-    if wrong := next((key for key in block if key not in known), None):
-        raise ConfigError(
-            f"{BLOCK}.{wrong} is not a known setting.",
-            path=f"{BLOCK}.{wrong}",
-            fix=f"Known: {', '.join(known)}.",
-        )
-    made: dict[str, Any] = {
-        "enabled": block.get("enabled") is True,
-        "ingest_on_start": block.get("ingestOnStart") is True,
-    }
-    for key, (name, low, high) in _NUMBERS.items():
-        value = block.get(key)
-        if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
-            made[name] = min(high, max(low, math.floor(value)))
-    for key, name in _LISTS.items():
-        given = block.get(key)
-        if isinstance(given, list) and (
-            words := [item for item in given if isinstance(item, str) and item.strip()]
-        ):
-            made[name] = tuple(dict.fromkeys(words))[:32]
-    if block.get("scopeMappingStrategy") in _STRATEGIES:
-        made["strategy"] = block["scopeMappingStrategy"]
-    named = block.get("scopeMap")
-    if isinstance(named, Mapping):
-        made["scope_map"] = {
-            str(scope): [entry for entry in entries if isinstance(entry, str)]
-            for scope, entries in named.items()
-            if isinstance(entries, list)
-        }
-    return ColdRules(**made)
 
 
 @dataclass(slots=True)

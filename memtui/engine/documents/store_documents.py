@@ -15,19 +15,11 @@ from typing import TYPE_CHECKING, Any
 from memtui.engine.core.errors import MemtuiError, UsageError
 from memtui.engine.core.private_file import make_private_file, make_private_folder
 from memtui.engine.core.text import clean
-from memtui.engine.documents.cold_lane import (
-    BLOCK,
-    ColdAnswer,
-    ColdLane,
-    ColdRules,
-    ColdSource,
-    Ingest,
-    read_cold_rules,
-)
 from memtui.engine.documents.cold_rules import GLOBAL
-from memtui.engine.recall.recipes.mem_engine.prompt_block import escaped
+from memtui.engine.documents.cold_settings import BLOCK, ColdRules, read_cold_rules
 
 if TYPE_CHECKING:
+    from memtui.engine.documents.cold_lane import ColdAnswer, ColdLane, ColdSource, Ingest
     from memtui.engine.engine import Engine
     from memtui.engine.recall import Trace
 
@@ -77,6 +69,8 @@ class Consulted:
         """The pieces as they go before a prompt, marked as data; empty where there are none."""
         if not self.answer.hits:
             return ""
+        from memtui.engine.recall.recipes.mem_engine.prompt_block import escaped
+
         lines = [
             f"{number}. [{escaped(hit.ref)}] {escaped(clean(hit.snippet))}"
             for number, hit in enumerate(self.answer.hits, 1)
@@ -103,6 +97,8 @@ def lane_of(engine: Engine) -> Iterator[ColdLane | None]:
     if place is None or not place.is_file():
         yield None
         return
+    from memtui.engine.documents.cold_lane import ColdLane  # a hook before each prompt seldom has documents
+
     lane = ColdLane(place)
     try:
         yield lane
@@ -138,6 +134,8 @@ def take_in(engine: Engine, block: Mapping[str, Any]) -> Ingest:
         raise UsageError(
             "Nothing is kept beside this store.", fix="Open it with a folder for memtui's state."
         )
+    from memtui.engine.documents.cold_lane import ColdLane
+
     rules = read_cold_rules(block)
     lane = ColdLane(place)
     try:
@@ -207,6 +205,8 @@ def consult_for(
             answer = lane.consult(question, rules, scope=within, hot=hot)
             return Consulted(answer, rules, within, hot, veiled=veiled)
     except MemtuiError as error:
+        from memtui.engine.documents.cold_lane import ColdAnswer
+
         nothing = ColdAnswer((), False, "insufficient_hot")
         return Consulted(nothing, rules, within, hot, error.message, veiled)
 

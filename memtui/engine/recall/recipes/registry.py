@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -12,30 +13,32 @@ from memtui.engine.core.extensions import ExtensionError, extension_named, guard
 if TYPE_CHECKING:
     from memtui.engine.recall.recipe import PromptBlockMaker, Recipe
 
-MODULES = (
-    "pro.recipe",
-    "memory_lancedb",
-    "memory_core.host_index",
-    "mem_engine.recipe",
-    "memtui.recipe",
-    "crewai.recipe",
-    "hermes.recipe",
-)
-"""The modules of this package whose `RECIPES` are offered, in the order to show them."""
+MODULES: Mapping[str, tuple[str, ...]] = {
+    "pro.recipe": ("pro/agent", "pro/tool", "pro/cli", "pro/article"),
+    "memory_lancedb": ("memory-lancedb",),
+    "memory_core.host_index": ("memory-core",),
+    "mem_engine.recipe": ("mem-engine",),
+    "memtui.recipe": ("memtui",),
+    "crewai.recipe": ("crewai",),
+    "hermes.recipe": ("hermes",),
+}
+"""The modules of this package with the names of their `RECIPES`, in the order to show them: only the one that is asked
+for is loaded, since a hook asks before each prompt."""
 
 
 @cache
-def _by_name() -> dict[str, Recipe]:
-    found = (import_module(f"memtui.engine.recall.recipes.{module}").RECIPES for module in MODULES)
-    return {recipe.name: recipe for recipes in found for recipe in recipes}
+def _of_module(module: str) -> dict[str, Recipe]:
+    recipes: tuple[Recipe, ...] = import_module(f"memtui.engine.recall.recipes.{module}").RECIPES
+    return {recipe.name: recipe for recipe in recipes}
 
 
 def recipe_named(name: str) -> Recipe:
     """Return the recipe called `name`; raise UsageError with the known names otherwise."""
-    known = _by_name()
-    recipe = known.get(name) or _of_extension(name)
+    module = next((module for module, names in MODULES.items() if name in names), None)
+    recipe = _of_extension(name) if module is None else _of_module(module)[name]
     if recipe is None:
-        raise UsageError(f"There is no recipe {name!r}.", fix=f"Known recipes: {', '.join(known)}.")
+        known = ", ".join(name for names in MODULES.values() for name in names)
+        raise UsageError(f"There is no recipe {name!r}.", fix=f"Known recipes: {known}.")
     return recipe
 
 
@@ -67,4 +70,4 @@ def prompt_block_of(name: str) -> PromptBlockMaker | None:
 
 def all_recipes() -> tuple[Recipe, ...]:
     """Every recipe of our own, in the order to show them."""
-    return tuple(_by_name().values())
+    return tuple(recipe for module in MODULES for recipe in _of_module(module).values())
