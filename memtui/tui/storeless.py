@@ -103,10 +103,10 @@ def _with(session: Session, home: AgentsHome, facts: list[tuple[str, str]]) -> S
 
 def _agents(home: AgentsHome, zone: tzinfo | None) -> list[tuple[str, str]]:
     facts = []
-    names = list(dict.fromkeys(each.file.agent for each in home.sessions))
+    names = list(dict.fromkeys(session.file.agent for session in home.sessions))
     for name in names[:MOST_AGENTS]:
-        own = [each for each in home.sessions if each.file.agent == name]
-        last = datetime.fromtimestamp(max(each.ended_ms for each in own) / 1000, zone)
+        own = [session for session in home.sessions if session.file.agent == name]
+        last = datetime.fromtimestamp(max(session.ended_ms for session in own) / 1000, zone)
         facts.append((one_line(name), f"{_counted(own)}; last {last.day} {last:%b %Y, %H:%M}"))
     if len(names) > MOST_AGENTS:
         facts.append(("", f"and {counted(len(names) - MOST_AGENTS, 'more agent')}"))
@@ -118,7 +118,10 @@ def _sessions(home: AgentsHome) -> str:
 
 
 def _counted(sessions: list[SessionSummary]) -> str:
-    turns, evident = sum(each.turns for each in sessions), sum(each.evident for each in sessions)
+    turns, evident = (
+        sum(session.turns for session in sessions),
+        sum(session.evident for session in sessions),
+    )
     said = f"{counted(turns, 'turn')} in {counted(len(sessions), 'session')}"
     unknown = turns - evident
     return said + (f", {full(unknown)} not recorded" if unknown else "")

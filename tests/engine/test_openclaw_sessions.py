@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -15,7 +18,7 @@ import pytest
 from memtui.engine import open_engine
 from memtui.engine.witness import find_sessions, list_sessions, replay_session
 from memtui.engine.witness.economy import read_economy
-from tests.conftest import tree_hash
+from tests.conftest import ROOT, tree_hash
 from tests.engine.openclaw_homes import AFTER_MS, NAMES, RecordedHome, unpack_home
 
 
@@ -307,3 +310,20 @@ def test_turns_are_counted_by_every_way_by_which_memories_came(
     assert found.unknown <= deleted
     for words in found.other_ways():
         assert words.split()[0] in {str(found.active), str(found.intents), str(found.tools)}
+
+
+@pytest.mark.slow
+def test_homes_of_another_folder_are_held_against_their_own_truth(shared: Path, tmp_path: Path) -> None:
+    """The next layout of the host comes as such a folder."""
+    place = shared / "fixtures" / "openclaw"
+    shutil.copy(place / "sessions.tar.gz", tmp_path / "sessions.tar.gz")
+    truth = json.loads((place / "sessions.expected.json").read_text("utf-8"))
+
+    def held() -> int:
+        (tmp_path / "sessions.expected.json").write_text(json.dumps(truth), encoding="utf-8")
+        command = [sys.executable, "-m", "tests.engine.openclaw_homes", str(tmp_path)]
+        return subprocess.run(command, cwd=ROOT, capture_output=True, check=False).returncode
+
+    assert held() == 0
+    truth["turns"][0]["question"] = "Nobody asked this"
+    assert held() == 1
