@@ -13,7 +13,7 @@ from memtui.cli.cluster_plan import (
     planned,
 )
 from memtui.cli.open_store import open_for
-from memtui.cli.output import print_json, print_text
+from memtui.cli.output import print_json, print_row, print_text
 from memtui.cli.progress import shown
 from memtui.engine import counted, quoted
 from memtui.engine.health import duplicates_job, find_duplicates
@@ -99,7 +99,7 @@ def _tell(engine: Engine, near: Near, args: argparse.Namespace) -> int:
             f"{len(cluster.ids)} in {cluster.scope or '(no scope)'}, similarity {cluster.lowest:.3f} or more"
         )
         for memory_id, similarity in zip(cluster.ids, cluster.similarities, strict=True):
-            print_text(
+            print_row(
                 f"  {similarity:.3f}  {memory_id}  {texts[memory_id].title[:90] if memory_id in texts else ''}"
             )
     extra = sum(len(cluster.ids) - 1 for cluster in clusters)

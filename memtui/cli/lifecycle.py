@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from memtui.cli.open_store import open_for, wall_clock
-from memtui.cli.output import print_json, print_table, print_text, warning
+from memtui.cli.output import print_json, print_row, print_table, print_text, warning
 from memtui.engine import (
     day,
     lifecycle,
@@ -140,7 +140,7 @@ def _print(engine: Engine, settings: LifecycleSettings, board: Board, losses: tu
     held = f", {board.held} of them left alone by a sweep" if board.held else ""
     print_text(f"\nplan: {board.promotions} promotions, {board.demotions} demotions{held}")
     for move in board.moves:
-        print_text(
+        print_row(
             f"  {move.id[:8]}  {move.before} > {move.after}  {move.rule}  {board.titles.get(move.id, '')[:60]}"
         )
     counts = ", ".join(f"{count} {kind}" for kind, count in board.counts.items())
@@ -149,13 +149,13 @@ def _print(engine: Engine, settings: LifecycleSettings, board: Board, losses: tu
         print_text(f"  {_MOVED_BY[board.mover]}")
     for crossing in board.crossings:
         to = f" to {crossing.to} if swept" if crossing.to != crossing.tier else ""
-        print_text(
+        print_row(
             f"  {day(crossing.at_ms)}  {crossing.kind}{to}  {crossing.id[:8]}  {board.titles.get(crossing.id, '')[:60]}"
         )
     for loss in losses:
-        print_text(f"! {day(loss.at_ms)}  {loss.query!r} loses {loss.memory[:8]}  {loss.title[:60]}")
+        print_row(f"! {day(loss.at_ms)}  {loss.query!r} loses {loss.memory[:8]}  {loss.title[:60]}")
         if loss.cause is not None and loss.cause.overtaken_by:
-            print_text(f"    overtaken by {loss.cause.overtaken_by[:8]}  {loss.cause.overtaker[:60]}")
+            print_row(f"    overtaken by {loss.cause.overtaken_by[:8]}  {loss.cause.overtaker[:60]}")
         elif loss.cause is not None:
             print_text(f"    stopped by {loss.cause.gate}")
     print_text("")

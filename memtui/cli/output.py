@@ -26,6 +26,14 @@ def print_text(text: str, *, reveal: bool = False) -> None:
     sys.stdout.write(_encodable(clean(shown), sys.stdout) + "\n")
 
 
+def print_row(text: str) -> None:
+    """Print one row that ends with a text as `print_text` does; on a terminal it is shortened to one line there."""
+    shown = clean(mask(text)[0]).replace("\n", " ")
+    if sys.stdout.isatty():
+        shown = _shortened(shown, shutil.get_terminal_size((10_000, 24)).columns)
+    sys.stdout.write(_encodable(shown, sys.stdout) + "\n")
+
+
 _secrets_are_shown = False
 
 

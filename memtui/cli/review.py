@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from memtui.cli.open_store import open_for, wall_clock
-from memtui.cli.output import print_json, print_text
+from memtui.cli.output import print_json, print_row, print_text
 from memtui.engine import UsageError, lifecycle
 from memtui.paths import review_file
 
@@ -38,8 +38,8 @@ def run(args: argparse.Namespace) -> int:
         print_json(review.as_json())
         return 0
     for card in review.cards:
-        print_text(f"{card.priority:6.2f}  {card.id[:8]}  {card.tier:<10}  {card.title[:90]}")
+        print_row(f"{card.priority:6.2f}  {card.id[:8]}  {card.tier:<10}  {card.title[:90]}")
         for reason in card.reasons:
-            print_text(f"{'':18}{reason.sentence}")
+            print_row(f"{'':18}{reason.sentence}")
     print_text(f"\n{review.waiting} waiting, {review.settled} settled in the last seven days")
     return 0

@@ -115,6 +115,23 @@ def test_a_table_is_no_wider_than_the_terminal_and_whole_in_a_pipe(
     assert title.strip() in piped.getvalue()
 
 
+@pytest.mark.parametrize("columns", [40, 80])
+@pytest.mark.parametrize("title", [TITLE, "日本語の記憶 " * 40, "x" * 300, "ab\ncd"])
+def test_a_row_that_ends_with_a_text_is_one_line_of_the_terminal_and_whole_in_a_pipe(
+    monkeypatch: pytest.MonkeyPatch, columns: int, title: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    shown, piped = Terminal(tty=True), Terminal()
+    for stream in (shown, piped):
+        monkeypatch.setattr(sys, "stdout", stream)
+        output.print_row(f"  0.978  8014a48f  {title}")
+    for stream in (shown, piped):
+        assert len(stream.getvalue().splitlines()) == 1
+    assert cell_len(shown.getvalue().rstrip("\n")) <= columns
+    assert shown.getvalue().startswith("  0.978  8014a48f  ")
+    assert title.replace("\n", " ") in piped.getvalue()
+
+
 @pytest.mark.parametrize(
     ("ms", "said"),
     [(0, "0 ms"), (0.3, "<1 ms"), (412.4, "412 ms"), (999.7, "1 s"), (3_300, "3.3 s"), (240_000, "4 min")],
