@@ -131,7 +131,7 @@ def test_only_what_can_be_filtered_is_proposed(peer: World) -> None:
     def conditions(**changes: object) -> set[str]:
         return {p.insert for p in complete("is:", 3, peer.context(**changes)).proposals}
 
-    decided = {"duplicate", "envelope", "injection", "noise", "pinned", "secret", "zero-vector"}
+    decided = {"duplicate", "envelope", "injection", "noise", "pinned", "secret", "untrusted", "zero-vector"}
     assert conditions(facts=peer.facts) - conditions() == decided
     for name in conditions(facts=peer.facts):
         parse(f"is:{name}")

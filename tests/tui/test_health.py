@@ -123,6 +123,28 @@ async def test_the_versions_tell_what_each_changed(tmp_path: Path) -> None:
         assert f"+ {planted.key_of(200)[:8]}" in screen_text(app)
 
 
+async def test_who_wrote_since_a_version_and_a_group_goes_to_browse(tmp_path: Path) -> None:
+    engine = ill(tmp_path)
+    folder = tmp_path / ".openclaw" / "memory" / "lancedb-pro"
+    planted.add(folder, [planted.memory(200 + n, metadata={"source": "auto-capture"}) for n in range(12)])
+    engine.refresh()
+    async with running(engine, (120, 36)) as (app, pilot):
+        await press(pilot, "9", *["right_square_bracket"] * 2)
+        await settle(pilot)
+        await press(pilot, "w")
+        await settle(pilot)
+        assert "Nothing is new, changed or gone" in screen_text(app)
+        await press(pilot, "G", "w")
+        await settle(pilot)
+        shown = screen_text(app)
+        assert "burst: 12 memories" in shown
+        assert "writer: capture" in shown
+        assert "12 new" in shown
+        await press(pilot, "enter")
+        await settle(pilot)
+        assert "12 of" in screen_text(app)
+
+
 async def test_all_that_is_safe_is_one_preview_and_then_mended(tmp_path: Path) -> None:
     engine = ill(tmp_path)
     store = tmp_path / ".openclaw" / "memory" / "lancedb-pro"

@@ -217,6 +217,7 @@ class StoreFacts:
             "is:secret": self._secrets,
             "is:injection": self._injections,
             "is:envelope": self._envelopes,
+            "is:untrusted": self.untrusted,
         }
         if self._pin.dialect.columns.metadata:
             found["is:pinned"] = self._pinned
@@ -273,6 +274,26 @@ class StoreFacts:
                 self._cancel.check()
             at = positions_of(self._catalog, batch.column("_rowid").to_numpy())
             mask[at] = [bool(find_envelopes(text or "")) for text in batch.column(column).to_pylist()]
+        return mask
+
+    def untrusted(self) -> Mask:
+        """Rows of which the host itself says that they came from untrusted content."""
+        from memtui.engine.core.origin import COLUMNS, is_untrusted
+        from memtui.engine.metadata.read import parse_object
+
+        mask = np.zeros(self._catalog.n, dtype=np.bool_)
+        for name in COLUMNS:
+            if name in self._pin.row_columns:
+                for at, values in self._batches(name):
+                    mask[at] |= [is_untrusted({name: each}, {}) for each in values.to_pylist()]
+        column = self._pin.dialect.columns.json_object
+        if column is None:
+            return mask
+        where = f"{sql.contains(column, 'untrusted')} OR {sql.contains(column, 'quarantined')}"
+        for batch in self._pin.scan([column], where=where, with_row_id=True):
+            at = positions_of(self._catalog, batch.column("_rowid").to_numpy())
+            found = [is_untrusted({}, parse_object(raw)[0]) for raw in batch.column(column).to_pylist()]
+            mask[at] |= found
         return mask
 
     def _by_text(self, decide: Callable[[str], bool]) -> Mask:

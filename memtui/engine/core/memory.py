@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from memtui.engine.core.origin import is_untrusted
 from memtui.engine.core.secrets import one_line
 
 TIERS = ("core", "working", "peripheral")
@@ -72,6 +73,11 @@ class Memory:
     """The parsed metadata object with every key it had, known and unknown; cleaned for the screen."""
     extra: Mapping[str, Any] = field(default_factory=dict)
     """Columns that the dialect does not know, and dialect-only ones (agentId, trust_tier, ...)."""
+
+    @property
+    def untrusted(self) -> bool:
+        """Whether its host itself says that it came from untrusted content."""
+        return is_untrusted(self.extra, self.metadata_values)
 
     @property
     def last_used_ms(self) -> int:

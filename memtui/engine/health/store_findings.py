@@ -29,6 +29,9 @@ VECTOR_BYTES = 256 << 20
 FAR_VECTOR_BYTES = 1 << 20
 """The same from object storage: a first look never fetches them all, the doctor's deep pass does when asked."""
 
+MOST_READ = 100_000
+"""Up to so many rows are asked at the first look for what their host says of their origin."""
+
 _SEVERITIES = ("error", "warning", "info")
 
 _SCOPE_FORMS = re.compile(r"global|(?:agent|custom|project|user|reflection:agent):\S.*")
@@ -43,6 +46,7 @@ def find(store: Store, catalog: Catalog, now_ms: int) -> tuple[Finding, ...]:
         *_metadata(catalog, now_ms),
         *_vectors(store, catalog),
         *_table(store, catalog),
+        *_untrusted(store, catalog),
     ]
     return tuple(sorted(found, key=lambda finding: _SEVERITIES.index(finding.severity)))
 
@@ -214,6 +218,18 @@ def _table(store: Store, catalog: Catalog) -> Iterator[Finding]:
         "sentinel row left behind",
         "",
         "Hidden here; the program that made the table should have removed it.",
+    )
+
+
+def _untrusted(store: Store, catalog: Catalog) -> Iterator[Finding]:
+    if store.is_far or catalog.n > MOST_READ:
+        return
+    yield from _some(
+        "info",
+        int(np.count_nonzero(StoreFacts(store, catalog).rows("is", "untrusted"))),
+        "{} from untrusted content",
+        "is:untrusted",
+        "Their host says so: look at them before you rely on them.",
     )
 
 

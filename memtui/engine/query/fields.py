@@ -40,6 +40,7 @@ IS_BY_TEXT = {
     "noise": "the noise rules would drop it",
     "pinned": "protected by hand",
     "secret": "looks like a key or a password",
+    "untrusted": "from untrusted content, as its host says",
     "zero-vector": "without a usable vector: never found by meaning",
 }
 """Conditions that need more than the catalog: a provider decides them, where there is one."""

@@ -291,6 +291,8 @@ def _facts(memory: Memory, width: int, now_ms: int, glyphs: Glyphs, zone: tzinfo
     for label, column in (("label", "importance_label"), ("trust", "trust_tier")):
         if isinstance(stored := memory.extra.get(column), str):
             yield from _row(label, one_line(stored) or '" "', width)
+    if "trust_tier" not in memory.extra and memory.untrusted:
+        yield from _row("origin", "untrusted content", width, "bold $danger")
     if memory.timestamp_ms:
         yield from _row("created", _moment(memory.timestamp_ms, width, now_ms, zone), width)
     else:

@@ -26,7 +26,7 @@ from memtui.tui.screens.health.configuring import ConfigArea
 from memtui.tui.screens.health.reading import examined, maintain_index, mend, plan_safe, read_indexes, weigh
 from memtui.tui.screens.health.reviving import causes_of, revival_to_write
 from memtui.tui.screens.health.state import VIEWS, HealthState, Turned, View
-from memtui.tui.screens.health.versioning import VersionsArea
+from memtui.tui.screens.health.versioning import SHOWN_IN_BROWSE, VersionsArea
 from memtui.tui.session import Session
 from memtui.tui.storeless import is_storeless
 from memtui.tui.widgets.layout_container import LayoutContainer
@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from memtui.engine.changes import ChangeSet
     from memtui.engine.health import Examination
 
-
-SHOWN_IN_BROWSE = 50
 
 _TITLES: dict[View, tuple[str, str]] = {
     "doctor": ("Doctor", "Evidence"),

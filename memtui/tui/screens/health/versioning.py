@@ -10,10 +10,12 @@ from textual import on
 
 from memtui.engine import changes, counted
 from memtui.tui.actions.table import bindings
+from memtui.tui.dialogs.choose_one import ChooseOne, Option
 from memtui.tui.dialogs.repair_preview import show_repairs
 from memtui.tui.dialogs.text_prompt import TextPrompt
 from memtui.tui.dialogs.unlock import unlocked
 from memtui.tui.host import host
+from memtui.tui.messages import ShowInBrowse
 from memtui.tui.screens.health.area import Area
 from memtui.tui.screens.health.going_back import going_back
 from memtui.tui.screens.health.reading import before_and_after, weigh
@@ -24,8 +26,12 @@ from memtui.tui.widgets.row_list import BuiltRows, RowList
 if TYPE_CHECKING:
     from memtui.engine import CancelToken, Engine, Progress
     from memtui.engine.changes import ChangeSet
-    from memtui.engine.health import NamedVersion, VersionEntry, VersionNames, WholeRestore
+    from memtui.engine.health import NamedVersion, SinceReport, VersionEntry, VersionNames, WholeRestore
     from memtui.tui.calls import Report
+
+
+SHOWN_IN_BROWSE = 50
+"""Ids that a filter line still holds."""
 
 
 def read_versions(
@@ -59,6 +65,37 @@ def read_since(engine: Engine, version: int) -> Any:
 
     engine.store.refresh()
     return diff_versions(engine.store, version, engine.store.version)
+
+
+def read_writers(engine: Engine, version: int, cancel: CancelToken, report: Report) -> SinceReport:
+    """What is new, changed or gone since a version, with who wrote it."""
+    from memtui.engine.health import find_baseline, find_since
+
+    engine.store.refresh()
+    baseline = find_baseline(engine, str(version), version_names(engine))
+    return find_since(engine, baseline, on_progress=report, cancel=cancel)
+
+
+def groups_of(found: SinceReport) -> tuple[list[Option], dict[str, tuple[str, ...]]]:
+    """The groups of a report as options, and the memories of each that are there: bursts first, then by writer."""
+    options: list[Option] = []
+    ids: dict[str, tuple[str, ...]] = {}
+
+    def add(label: str, hint: str, rows: Sequence[str]) -> None:
+        key = str(len(options))
+        options.append(Option(key, label, hint))
+        ids[key] = tuple(rows)
+
+    for burst in found.bursts:
+        seconds = (burst.to_ms - burst.from_ms) // 1000
+        hint = f"within {counted(seconds, 'second')}" if seconds else "in one version"
+        add(f"burst: {counted(len(burst.ids), 'memory', 'memories')}", f"{burst.writer}, {hint}", burst.ids)
+    for by in ("writer", "source", "kind"):
+        for name, rows in found.groups(by).items():
+            count = {op: sum(row.op == op for row in rows) for op in ("new", "changed", "gone")}
+            hint = ", ".join(f"{number} {op}" for op, number in count.items() if number)
+            add(f"{by}: {name}", hint, [row.id for row in rows if row.op != "gone"])
+    return options, ids
 
 
 def give_name(engine: Engine, planned: ChangeSet) -> str:
@@ -215,6 +252,35 @@ class VersionsArea(Area):
                 lambda cancel, report: read_since(engine, entry.version),
                 lambda found: self.have(difference=found, marked=frozenset()),
             )
+
+    def action_writers(self) -> None:
+        """Who wrote what since the version under the cursor; a group goes to Browse."""
+        engine, entry = self.engine, self.state.entry
+        if engine is not None and entry is not None:
+            self.call(
+                "writers",
+                lambda cancel, report: read_writers(engine, entry.version, cancel, report),
+                self._show_writers,
+                progress=self._looking_at_versions,
+            )
+
+    def _show_writers(self, found: SinceReport) -> None:
+        options, ids = groups_of(found)
+        if not options:
+            self.flash(f"Nothing is new, changed or gone since v{found.baseline.version}.", "note")
+            return
+
+        def chosen(key: str | None) -> None:
+            if key is None:
+                return
+            if not ids[key]:
+                self.flash("All of them are gone: restore rows of the version to see them.", "note")
+                return
+            if len(ids[key]) > SHOWN_IN_BROWSE:
+                self.flash(f"The newest {SHOWN_IN_BROWSE} of {len(ids[key]):,} are shown.", "note")
+            self.post_message(ShowInBrowse(f"id:{','.join(ids[key][:SHOWN_IN_BROWSE])}"))
+
+        self.app.push_screen(ChooseOne(f"Since v{found.baseline.version}", options), chosen)
 
     def action_bring_back(self) -> None:
         """The marked rows (else the one under the cursor, else all) as they were at the version: an ordinary change."""
