@@ -60,7 +60,7 @@ def read_home(environ: Mapping[str, str], now_ms: int, cancel: CancelToken) -> A
 def home_state(session: Session, home: AgentsHome) -> State:
     """That agents work here though there is no store, with where to look."""
     looked = no_store(session).facts
-    return _with(session, home, [*looked, ("agents", _sessions(home)), ("memory", _verdict(home.alive))])
+    return _with(session, home, [*looked, ("sessions", _sessions(home)), ("memory", _verdict(home.alive))])
 
 
 def agents_state(session: Session, home: AgentsHome, zone: tzinfo | None) -> State:
@@ -98,7 +98,8 @@ def _with(session: Session, home: AgentsHome, facts: list[tuple[str, str]]) -> S
     said = no_store(session)
     if not home.sessions and not home.alive.agents:
         return said
-    return replace(said, headline="no memory store was found; agents work here", facts=tuple(facts))
+    found = "agents work here" if home.sessions else "agents are configured here"
+    return replace(said, headline=f"no memory store was found; {found}", facts=tuple(facts))
 
 
 def _agents(home: AgentsHome, zone: tzinfo | None) -> list[tuple[str, str]]:

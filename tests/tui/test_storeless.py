@@ -91,3 +91,15 @@ async def test_an_empty_home_says_nothing_of_agents(tmp_path: Path) -> None:
             await settle(pilot)
             assert "no memory store was found" in screen_text(app)
             assert "agents work here" not in screen_text(app)
+
+
+async def test_agents_that_are_only_configured_are_not_said_to_work(shared: Path, tmp_path: Path) -> None:
+    home = unpack_home(shared, "config-old-list", tmp_path)
+    app = app_at(home.path, tmp_path / "state")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        assert "agents are configured here" in screen_text(app)
+        assert "none yet" in screen_text(app)
+        await press(pilot, "9")
+        await settle(pilot)
+        assert "A1" in screen_text(app), "what is dead is said before there is a store"
