@@ -537,3 +537,35 @@ async def test_lifecycle_and_filters_go_on_after_a_reach(home: Path, tmp_path: P
         assert app.screen.state.view is not None
         assert app.screen.state.view.query.filter == "tier:working"
         assert app.screen.state.view.total > 0
+
+
+@pytest.mark.parametrize("size", EACH_SIZE, ids=SIZE_NAMES)
+async def test_what_memory_costs_is_a_view_with_a_label_at_each_figure(
+    home: Path, size: tuple[int, int]
+) -> None:
+    before = tree_hash(home)
+    async with running(engine_of(home), size) as (app, pilot):
+        await press(pilot, "8")
+        await settle(pilot)
+        await press(pilot, "dollar_sign")
+        await settle(pilot)
+        await until(pilot, lambda: screen_of(app).state.cost is not None)
+        await press(pilot, "j")
+        state = screen_of(app).state
+        assert state.view == "cost"
+        assert state.cost is not None
+        assert state.cost.turns
+        day = state.cost.days()[0]
+        assert state.cost_row == f"{day.day} {day.agent}"
+        assert state.cost_sum is not None
+        assert state.cost_sum.turns == day.sum.turns
+        text = screen_text(app)
+        check_golden(f"audit-cost-{size[0]}x{size[1]}", text)
+        for words in ("all days", "tok", "estimated", "not recorded"):
+            assert words in text, f"{words}\n{text}"
+        if size[0] >= 120:
+            assert "WHAT IF, HYPOTHETICAL" in text
+            assert "No figure was ever compared with a real bill." in text
+        await press(pilot, "k")
+        assert screen_of(app).state.cost_sum == state.cost.total
+    assert tree_hash(home) == before

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -56,6 +56,14 @@ class MadeTurn:
     block: str
     """What was put before the question, with the empty line behind it; empty for a silent turn."""
     time_ms: int
+    usage: Mapping[str, int] | None = None
+    """The tokens of its model call, as the host keeps them; None where it kept none."""
+    system: str = ""
+    """The system prompt, where the recorder kept one."""
+
+
+MODEL = {"api": "anthropic-messages", "provider": "anthropic", "model": "claude-sonnet-4-5"}
+"""What the host names beside a usage."""
 
 
 def write_agent_database(
@@ -123,6 +131,7 @@ def _messages(session: str, at: int, turn: MadeTurn) -> list[dict[str, Any]]:
         "content": [{"type": "text", "text": turn.answer}],
         "timestamp": turn.time_ms + 20_000,
         "__openclaw": {"runId": run},
+        **({} if turn.usage is None else {**MODEL, "usage": dict(turn.usage)}),
     }
     names = (f"{at:04x}u", f"{at:04x}a")
     above = (f"{at - 1:04x}a" if at else None, names[0])
@@ -136,9 +145,10 @@ def _messages(session: str, at: int, turn: MadeTurn) -> list[dict[str, Any]]:
 def _record(db: sqlite3.Connection, session: str, at: int, turn: MadeTurn) -> None:
     """What the recorder keeps of a run: why it began, and the prompt with the block before the question."""
     run = _run(session, at)
+    kept = {"systemPrompt": turn.system, "tools": []} if turn.system else {}
     kinds: tuple[tuple[str, dict[str, Any]], ...] = (
         ("session.started", {"trigger": "user"}),
-        ("prompt.submitted", {"prompt": turn.block + turn.question}),
+        ("prompt.submitted", {"prompt": turn.block + turn.question, **kept}),
     )
     for number, (kind, data) in enumerate(kinds):
         event = {

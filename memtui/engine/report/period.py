@@ -14,6 +14,7 @@ from memtui.engine.catalog.types import ListQuery
 from memtui.engine.core.errors import MemtuiError
 from memtui.engine.core.secrets import mask
 from memtui.engine.core.text import DAY_MS, counted
+from memtui.engine.cost import NEVER_COMPARED, read_cost
 from memtui.engine.health import examine, patient_of
 from memtui.engine.lifecycle import SCENARIOS, find_crossings, own_settings
 from memtui.engine.witness import read_economy, read_rights
@@ -106,6 +107,7 @@ def write_report(
         ("Memory of the agents", lambda: _alive(engine, environ, cwd)),
         ("Learned", lambda: _learned(engine, days)),
         ("Used", lambda: _used(engine, environ, cwd, days)),
+        ("Cost", lambda: _cost(engine, environ, cwd, since_ms)),
         ("Changed and fading", lambda: _changed(engine, since_ms, days)),
         ("Store", lambda: _store(engine, now_ms)),
         ("Saved questions", lambda: _questions(engine, cases)),
@@ -190,6 +192,35 @@ def _used(engine: Engine, environ: Mapping[str, str], cwd: Path, days: int) -> R
             for memory in found.dearest[:3]
         ]
     return ReportSection("Used", "good", tuple(facts), tuple(rows), by_day)
+
+
+def _cost(engine: Engine, environ: Mapping[str, str], cwd: Path, since_ms: int) -> ReportSection:
+    """What the injections cost; each figure says whether it was measured or estimated."""
+    report = read_cost(engine, environ, cwd, since_ms=since_ms)
+    total = report.total
+    if not total.turns:
+        return ReportSection("Cost", "good", (("turns", "no session of these days"),))
+    share = total.used_share
+    measured, estimated = total.measured, total.estimated
+    facts = (
+        ("injected", f"{total.tokens:,} tokens, estimated" if total.recorded else "not recorded"),
+        ("used", "not recorded" if share is None else f"{share:.0%} of these tokens, estimated"),
+        (
+            "block changed",
+            f"in {total.changed} of {counted(total.pairs, 'turn')}" if total.pairs else "not recorded",
+        ),
+        (
+            "prompt cache",
+            f"{measured.read:,} tokens read, {measured.written:,} written, measured in "
+            f"{counted(total.measured_turns, 'turn')}"
+            if total.measured_turns
+            else f"{estimated.read:,} tokens read, {estimated.written:,} written, estimated"
+            if total.estimated_turns
+            else "not recorded",
+        ),
+        ("note", NEVER_COMPARED),
+    )
+    return ReportSection("Cost", "good", facts)
 
 
 def _changed(engine: Engine, since_ms: int, days: int) -> ReportSection:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memtui.engine import CancelToken, MemtuiError, counted, explain
 from memtui.engine.cases import CaseBook
+from memtui.tui.screens.audit.state import DAY_MS
 
 if TYPE_CHECKING:
     from memtui.engine import Engine, RecallRequest
     from memtui.engine.configuration import ListPlace
+    from memtui.engine.cost import CostReport, WhatIfCost
     from memtui.engine.witness import (
         GotIndex,
         InjectionEconomy,
@@ -140,6 +143,35 @@ def read_new(engine: Engine, seen: int, cancel: CancelToken) -> tuple[int, list[
         return seen, []
     engine.store.refresh()
     return engine.store.version, read_live(engine.store, seen, cancel)
+
+
+COST_DAYS = 14
+
+ASSUMED_RULE = "anthropic"
+"""Whose cache rule other forms of the block are played by, where a transcript names no provider that is known."""
+
+SHORTER, LONGER_REPEAT = 1, 12
+"""Memories of the shorter block, and turns of the longer minimum repeat."""
+
+
+def read_cost_report(engine: Engine, cancel: CancelToken) -> tuple[CostReport, WhatIfCost]:
+    """What memory costs, and what other forms of the block would have cost. Nothing is sent."""
+    from memtui.engine.cost import measure_what_if, read_cost
+    from memtui.paths import cases_file
+
+    since_ms = max(0, engine.now_ms - COST_DAYS * DAY_MS)
+    report = read_cost(engine, engine.environ, Path.cwd(), since_ms=since_ms, cancel=cancel)
+    cases = CaseBook(cases_file(engine.info.uri)).cases()
+    with engine.sending_nothing():
+        forms = measure_what_if(
+            engine,
+            replace(report, assumed=ASSUMED_RULE),
+            cases,
+            items=SHORTER,
+            repeat=LONGER_REPEAT,
+            cancel=cancel,
+        )
+    return report, forms
 
 
 def read_costs(engine: Engine, cancel: CancelToken) -> InjectionEconomy:

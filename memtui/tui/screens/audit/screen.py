@@ -20,7 +20,7 @@ from memtui.tui.host import host
 from memtui.tui.layout import WIDE_WIDTH, Arrangement, under_views
 from memtui.tui.messages import AskRecall, OpenBisect, OpenBlame, ShowMemory, ShowReach
 from memtui.tui.no_store import RETRY, of_session
-from memtui.tui.screens.audit import below, reach_rows, reading, rights_rows, view
+from memtui.tui.screens.audit import below, cost_rows, reach_rows, reading, rights_rows, view
 from memtui.tui.screens.audit.edit_rights import EditRights, plan_of
 from memtui.tui.screens.audit.mend_choice import ask_mend
 from memtui.tui.screens.audit.state import MOST_LIVE, VIEWS, AuditState, View, at_wish, first_memory
@@ -49,6 +49,7 @@ _TITLES: dict[View, tuple[str, str, str]] = {
     "leaks": ("Leaks", "Channels", "Proof"),
     "reach": ("Reach", "Turns", "Fix"),
     "live": ("Live events", "Totals", "Injection cost"),
+    "cost": ("Cost per day", "Most expensive", "Figures"),
 }
 
 
@@ -60,6 +61,7 @@ _PAINT: dict[View, tuple[Paint, Paint, Paint]] = {
     "leaks": (reach_rows.leaks, reach_rows.channels, reach_rows.proof),
     "reach": (reach_rows.reach, reach_rows.reached_turns, reach_rows.change),
     "live": (reach_rows.live, reach_rows.live_counts, reach_rows.costs),
+    "cost": (cost_rows.days, cost_rows.memories, cost_rows.figures),
 }
 """List, what belongs to it, and detail of each view."""
 
@@ -91,7 +93,7 @@ class AuditScreen(BaseScreen):
     """Sessions and turns, rights, leaks, the reach of a memory, and what happens now."""
 
     MODE = "audit"
-    BESIDE = frozenset(("live", "places", "got", "economy"))
+    BESIDE = frozenset(("live", "places", "got", "economy", "cost"))
     OF_ROW = frozenset(("turns", "again"))
     BINDINGS = bindings("audit")
 
@@ -160,6 +162,8 @@ class AuditScreen(BaseScreen):
                 )
                 if self._wished.id:
                     self._read_reach(self._wished.id)
+                if self.state.view == "cost":
+                    self._read_cost()
 
     def _read_home(self) -> None:
         """Without a store: the sessions of this environment's agents, by their own files."""
@@ -231,6 +235,9 @@ class AuditScreen(BaseScreen):
             lambda found: self._have_asked(*found),
         )
         self.flash("asking it as of then" if as_of else "asking it today", "note")
+
+    def _read_cost(self) -> None:
+        self._start("cost", reading.read_cost_report, lambda found: self._have(cost=found[0], forms=found[1]))
 
     def _read_reach(self, memory: str) -> None:
         self.state = replace(self.state, reach=None, mends={})
@@ -319,7 +326,12 @@ class AuditScreen(BaseScreen):
 
     def repaint(self) -> None:
         state = self.state
-        keys = {"sessions": state.session, "access": state.agent, "leaks": str(state.leak)}
+        keys = {
+            "sessions": state.session,
+            "access": state.agent,
+            "leaks": str(state.leak),
+            "cost": state.cost_row,
+        }
         self.query_one("#views", BuiltRows).repaint()
         self.query_one("#list-rows", BuiltRows).repaint(keys.get(state.view))
         self.query_one("#aside-rows", BuiltRows).repaint(
@@ -350,6 +362,9 @@ class AuditScreen(BaseScreen):
             self._read_turns(key)
         elif view == "access" and key and key != self.state.agent:
             self.state = replace(self.state, agent=key)
+            self.repaint()
+        elif view == "cost" and key != self.state.cost_row:
+            self.state = replace(self.state, cost_row=key)
             self.repaint()
         elif view == "leaks" and key.isdigit() and int(key) != self.state.leak:
             self.state = replace(self.state, leak=int(key))
@@ -401,6 +416,8 @@ class AuditScreen(BaseScreen):
             return key.partition(":")[2] if ":" in key else first_memory(state.chosen)
         if state.view == "leaks":
             return (state.shown_leak.id or "") if state.shown_leak is not None else ""
+        if state.view == "cost":
+            return self.query_one("#aside-rows", BuiltRows).key.partition(":")[2]
         if state.view == "live":
             panel = "detail-rows" if self.query_one("#detail-rows").has_focus else "list-rows"
             return self.query_one(f"#{panel}", BuiltRows).key.partition(":")[2]
@@ -444,6 +461,8 @@ class AuditScreen(BaseScreen):
                 self._read_reach(self._first_injected)
             if view == "live":
                 self._start("economy", reading.read_costs, lambda costs: self._have(economy=costs))
+            if view == "cost":
+                self._read_cost()
             if self.said is None:
                 self.query_one("#list-rows").focus()
         elif self.state.storeless:
@@ -457,6 +476,10 @@ class AuditScreen(BaseScreen):
         chosen = self.state.chosen
         memories = chosen.memories if chosen is not None and chosen.memories else ()
         return next((memory.id for memory in memories if memory.id), "")
+
+    def action_cost(self) -> None:
+        """What memory costs: by agent and day, the prompt cache, and other forms of the block."""
+        self._show("cost")
 
     def action_previous_view(self) -> None:
         self._show(VIEWS[(VIEWS.index(self.state.view) - 1) % len(VIEWS)])

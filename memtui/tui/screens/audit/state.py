@@ -11,6 +11,7 @@ from memtui.tui.messages import ShowReach
 
 if TYPE_CHECKING:
     from memtui.engine.configuration import ListPlace
+    from memtui.engine.cost import CostReport, CostSum, WhatIfCost
     from memtui.engine.witness import (
         GotIndex,
         InjectionEconomy,
@@ -26,9 +27,9 @@ if TYPE_CHECKING:
     )
 
 
-View = Literal["sessions", "access", "leaks", "reach", "live"]
+View = Literal["sessions", "access", "leaks", "reach", "live", "cost"]
 
-VIEWS: tuple[View, ...] = ("sessions", "access", "leaks", "reach", "live")
+VIEWS: tuple[View, ...] = ("sessions", "access", "leaks", "reach", "live", "cost")
 
 DAY_MS = 86_400_000
 
@@ -75,8 +76,21 @@ class AuditState:
     economy: InjectionEconomy | None = None
     storeless: bool = False
     """Whether no store is open: the sessions tell by their own files, and no memory is looked up."""
+    cost: CostReport | None = None
+    forms: WhatIfCost | None = None
+    """What other forms of the block would have cost; hypothetical."""
+    cost_row: str = ""
+    """Day and agent under the cursor of the costs."""
     injections: int = 0
     """How many injections the store's own history tells of, at least."""
+
+    @property
+    def cost_sum(self) -> CostSum | None:
+        """The sum under the cursor of the costs, else that of all turns."""
+        if self.cost is None:
+            return None
+        named = (day.sum for day in self.cost.days() if f"{day.day} {day.agent}" == self.cost_row)
+        return next(named, self.cost.total)
 
     @property
     def live_shown(self) -> list[LiveEvent]:

@@ -92,6 +92,8 @@ def _where(state: AuditState) -> str:
         return state.rights.source.rpartition("/")[2] or "no configuration: the defaults"
     if state.view == "leaks" and state.leaks is not None:
         return f"{counted(state.leaks.turns, 'turn')} checked"
+    if state.view == "cost" and state.cost is not None:
+        return f"{counted(len(state.cost.turns), 'turn')} in 14 days"
     if state.view == "live":
         how = "paused" if state.paused else "follows the store"
         return f"only {one_line(state.words)}   {how}" if state.words else how
@@ -428,6 +430,8 @@ def counts(state: AuditState) -> tuple[str, str, str]:
     if state.view == "reach" and state.reach is not None:
         changed = sum(mend.verb != "leave" for mend in state.mends.values())
         return state.reach.id[:8], full(len(state.reach.turns)), counted(changed, "memory", "memories")
+    if state.view == "cost" and state.cost is not None:
+        return full(len(state.cost.days())), full(len(state.cost.memories())), state.cost_row
     return "", "", ""
 
 
