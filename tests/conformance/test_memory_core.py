@@ -14,8 +14,8 @@ import pytest
 from memtui.engine import RecallRequest, open_engine
 from memtui.engine.capture.hooks import flush_due
 from memtui.engine.documents.index import chunk_markdown
-from memtui.engine.recall.recipes.memory_core import ranking
-from memtui.engine.recall.recipes.memory_core.keywords import keywords
+from memtui.engine.notes import ranking
+from memtui.engine.notes.keywords import keywords
 from tests.engine.pro_store import NOW_MS, row, write_store
 
 pytestmark = pytest.mark.conformance

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     )
     from memtui.engine.notes.index_store import NotesIndex, index_of
     from memtui.engine.notes.memory_files import read_file_text
-    from memtui.engine.recall.recipes.memory_core.ranking import FoundChunk
+    from memtui.engine.notes.ranking import FoundChunk
 
 __all__ = [
     "ColdAnswer",
@@ -113,7 +113,7 @@ __getattr__ = lazy_names(
         "recent_messages": "memtui.engine.documents.sessions",
         "session_file": "memtui.engine.documents.sessions",
         "DocumentHits": "memtui.engine.documents.index",
-        "FoundChunk": "memtui.engine.recall.recipes.memory_core.ranking",
+        "FoundChunk": "memtui.engine.notes.ranking",
         "NotesIndex": "memtui.engine.notes.index_store",
         "index_of": "memtui.engine.notes.index_store",
         "read_file_text": "memtui.engine.notes.memory_files",

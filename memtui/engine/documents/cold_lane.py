@@ -28,8 +28,8 @@ from memtui.engine.documents.cold_rules import (
 )
 from memtui.engine.documents.cold_settings import ColdRules
 from memtui.engine.documents.index import open_database
+from memtui.engine.notes.keywords import stop_words
 from memtui.engine.recall.recipes.mem_engine.stages import reciprocal_ranks
-from memtui.engine.recall.recipes.memory_core.keywords import stop_words
 
 MOST_FILES, LARGEST = 5_000, 20_000_000
 

@@ -15,8 +15,8 @@ from memtui.engine.core.content_rules import instruction_like
 from memtui.engine.core.errors import MemtuiError, UsageError
 from memtui.engine.core.private_file import make_private_file, make_private_folder
 from memtui.engine.documents.sessions import session_entry
-from memtui.engine.recall.recipes.memory_core.keywords import keywords
-from memtui.engine.recall.recipes.memory_core.ranking import (
+from memtui.engine.notes.keywords import keywords
+from memtui.engine.notes.ranking import (
     FoundChunk,
     aged,
     fts_query,

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memtui.engine.core.javascript import utf16_len
 
 CHARS_PER_TOKEN = 4.0
+
+_ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"}
+
+_SPECIAL = re.compile(r"[&<>\"']")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,3 +67,8 @@ def estimated_tokens(text: str) -> int:
     """About how many tokens a model counts: one for each CJK character, one for four of the others."""
     wide = sum("\u2e80" <= char <= "\u9fff" or "\uac00" <= char <= "\ud7a3" for char in text)
     return wide + math.ceil((len(text) - wide) / CHARS_PER_TOKEN)
+
+
+def escaped(text: str) -> str:
+    """`text` with & < > and quotes as entities; line breaks stay."""
+    return _SPECIAL.sub(lambda found: _ENTITIES[found[0]], text)

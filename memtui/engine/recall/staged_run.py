@@ -6,19 +6,22 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from memtui.engine.core.errors import UsageError
 from memtui.engine.core.progress import CancelToken
 from memtui.engine.recall.far_rows import whole_rows
 from memtui.engine.recall.io_cache import IoCache, check_dims, question_vector
 from memtui.engine.recall.record import StageRecord, Trace
 from memtui.engine.recall.request import RecallRequest, filters_of
+from memtui.engine.recall.stage import Ranking
 from memtui.engine.recall.trace import Failure, OnStage, StageKind, StageSummary
 from memtui.engine.recall.word_matches import words_met_in
 
 if TYPE_CHECKING:
     from memtui.engine.core.memory import Memory
     from memtui.engine.recall.candidates import CandidatePool, Floats
-    from memtui.engine.recall.stage import Ranking, StageOutcome
+    from memtui.engine.recall.stage import StageOutcome
 
 
 @dataclass
@@ -46,24 +49,29 @@ class StagedRun:
         name: str,
         title: str,
         kind: StageKind,
-        before: Ranking,
+        before: Ranking | None,
         run: Callable[[], StageOutcome],
         ms: float = 0.0,
     ) -> Ranking:
-        """Run a stage and record it; the ranking after it. `ms` was spent on it before."""
+        """Run a stage and record it; the ranking after it. `ms` was spent on it before.
+
+        `before` is None for a stage that begins anew, as a fusion of searches does: it takes in what it gives out.
+        """
         self.cancel.check()
         start = self.outside.clock()
         outcome = run()
         ms += (self.outside.clock() - start) * 1000
-        n_in = self.outside.pin.rows if kind == "search" else len(before.order)
-        self.records.append(StageRecord(name, title, kind, before, outcome, n_in, ms))
+        taken_in = outcome.flow if before is None else before
+        came = Ranking(taken_in.order[:0], np.full(len(taken_in.score), np.nan)) if before is None else before
+        n_in = self.outside.pin.rows if kind == "search" else len(taken_in.order)
+        self.records.append(StageRecord(name, title, kind, came, outcome, n_in, ms))
         self.on_stage(self.records[-1].summary())
         return outcome.flow
 
-    def embed_question(self) -> Floats | None:
-        """The question's vector; None where the service failed, which is the recall's failure then."""
-        answer = question_vector(self.request, self.outside, needed=True)
-        if answer.failed:
+    def embed_question(self, *, needed: bool = True) -> Floats | None:
+        """The question's vector; None where the service failed, which is the recall's failure where it is needed."""
+        answer = question_vector(self.request, self.outside, needed=needed)
+        if needed and answer.failed:
             self.failure = Failure("vector.embedQuery", answer.failed)
         else:
             self.warnings += answer.warnings

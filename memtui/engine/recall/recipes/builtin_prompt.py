@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.core.javascript import utf16_len
-from memtui.engine.recall.prompt_block import BlockPart, PromptBlock, estimated_tokens, nothing_injected
+from memtui.engine.recall.prompt_block import (
+    BlockPart,
+    PromptBlock,
+    escaped,
+    estimated_tokens,
+    nothing_injected,
+)
 
 if TYPE_CHECKING:
     from memtui.engine.recall.record import Trace
@@ -29,8 +35,6 @@ _TAIL = "\n</relevant-memories>"
 
 BLOCK_FLOOR, BLOCK_ITEMS = 0.3, 3
 
-_ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"}
-
 
 def builtin_block(trace: Trace, *_: Any) -> PromptBlock:
     """The built-in program's block: three hits from .3 on, numbered, escaped, without a budget."""
@@ -39,8 +43,7 @@ def builtin_block(trace: Trace, *_: Any) -> PromptBlock:
     for candidate in trace.results:
         row = rows[candidate.id]
         number, score = sum(bool(part.line) for part in parts) + 1, candidate.score
-        text = "".join(_ESCAPES.get(char, char) for char in row.text)
-        line = f"{number}. [{row.category}] {text}"
+        line = f"{number}. [{row.category}] {escaped(row.text)}"
         if score is None or score < BLOCK_FLOOR:
             why = f"below {BLOCK_FLOOR}"
             parts.append(BlockPart(row.id, "", line, why, "prompt_score", score, BLOCK_FLOOR))

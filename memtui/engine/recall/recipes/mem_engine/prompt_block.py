@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from memtui.engine.core.errors import UsageError
 from memtui.engine.core.javascript import trim, utf16_len, utf16_slice
-from memtui.engine.recall.prompt_block import BlockPart, PromptBlock, estimated_tokens, nothing_injected
+from memtui.engine.recall.prompt_block import (
+    BlockPart,
+    PromptBlock,
+    escaped,
+    estimated_tokens,
+    nothing_injected,
+)
 
 if TYPE_CHECKING:
     from memtui.engine.recall.record import Trace
@@ -33,10 +39,6 @@ _GREETED = re.compile(
     r"hi|hello|hey|yo|morning|evening|good (?:morning|afternoon|evening|night)"
     r"|哈囉|你好|安安|早安|午安|晚安"
 )
-
-_ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"}
-
-_SPECIAL = re.compile(r"[&<>\"']")
 
 _IMITATES = re.compile(r"\n\s*(?:\d+\.\s|<)")
 
@@ -71,11 +73,6 @@ def skip_reason(prompt: str, *, skip_trivial: bool = True, min_chars: int = 8) -
         if _GREETED.fullmatch(bare):
             return "greeting"
     return None
-
-
-def escaped(text: str) -> str:
-    """`text` with & < > and quotes as entities; line breaks stay."""
-    return _SPECIAL.sub(lambda found: _ENTITIES[found[0]], text)
 
 
 def imitates_lines(text: str) -> bool:

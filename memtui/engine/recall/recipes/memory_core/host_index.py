@@ -15,15 +15,8 @@ from memtui.engine.core.progress import CancelToken
 from memtui.engine.core.text import clean, counted
 from memtui.engine.notes.index_file import SESSIONS, IndexedChunk, opened_index, search_paths, search_words
 from memtui.engine.notes.index_store import IndexView, NotesIndex, day_of_note
-from memtui.engine.recall.asker import by_whoever
-from memtui.engine.recall.candidates import CandidatePool, Floats, Hit
-from memtui.engine.recall.lanes import Lane
-from memtui.engine.recall.pipeline import pool_of
-from memtui.engine.recall.proof_account import with_account
-from memtui.engine.recall.proof_rules import StepsProof
-from memtui.engine.recall.recipe import Recipe
-from memtui.engine.recall.recipes.memory_core.keywords import keywords
-from memtui.engine.recall.recipes.memory_core.ranking import (
+from memtui.engine.notes.keywords import keywords
+from memtui.engine.notes.ranking import (
     asked_for_file,
     host_tokens,
     importance_factor,
@@ -31,6 +24,13 @@ from memtui.engine.recall.recipes.memory_core.ranking import (
     word_inputs,
     word_share,
 )
+from memtui.engine.recall.asker import by_whoever
+from memtui.engine.recall.candidates import CandidatePool, Floats, Hit
+from memtui.engine.recall.lanes import Lane
+from memtui.engine.recall.pipeline import pool_of
+from memtui.engine.recall.proof_account import with_account
+from memtui.engine.recall.proof_rules import StepsProof
+from memtui.engine.recall.recipe import Recipe
 from memtui.engine.recall.recipes.memory_core.recipe import (
     BLOCK,
     DEFAULT_LIMIT,
@@ -40,6 +40,7 @@ from memtui.engine.recall.recipes.memory_core.recipe import (
     CoreRun,
     aged,
     expected_score,
+    fused,
     idle,
     resolve,
     run,
@@ -47,12 +48,10 @@ from memtui.engine.recall.recipes.memory_core.recipe import (
     stored_failures,
 )
 from memtui.engine.recall.record import Trace
-from memtui.engine.recall.request import filters_of
 from memtui.engine.recall.rows import CandidateRow, rows_of
 from memtui.engine.recall.stage import Drop, Ranking, StageOutcome
 from memtui.engine.recall.store_search import read_columns
 from memtui.engine.recall.trace import Proof
-from memtui.engine.recall.word_matches import words_met_in
 
 if TYPE_CHECKING:
     from memtui.engine.core.memory import Memory
@@ -110,7 +109,7 @@ class HostIndexRun(CoreRun):
         ):
             self._add(name, title, "search", None, searched(hits, pool, {}, lane))
         weights = settings.weights(words_only=words_only)
-        flow = self._add("fused", "fusion", "score", None, _fused, pool, weights)
+        flow = self._add("fused", "fusion", "score", None, fused, pool, weights)
         if settings.temporal_decay:
             flow = self._add(
                 "temporal_decay", "age", "score", flow, aged, flow, pool, settings.half_life_days
@@ -135,29 +134,15 @@ class HostIndexRun(CoreRun):
         )
         self._add("limit", "limit", "filter", flow, _cut, flow, by_score, self.limit)
         self._warn_of_files(pool)
-        return Trace(
-            query=self.request.query,
-            recipe=NAME,
+        return self.make_trace(
             mode="keyword" if words_only else "hybrid",
-            source=None,
+            recipe=NAME,
             config={BLOCK: settings.as_block()},
-            now_ms=self.now_ms,
             limit=self.limit,
-            filters=filters_of(self.request),
             bm25_query=self.request.query,
             pool=pool,
-            records=tuple(self.records),
-            operations=tuple(self.operations),
-            warnings=tuple(dict.fromkeys(self.warnings)),
-            findings=self.findings,
-            total_ms=(self.outside.clock() - self.started) * 1000,
-            load_memories=self._memories,
-            table_version=self.outside.pin.version,
-            request=self.request,
             query_vector=vector,
-            outside=self.outside.live(),
             prover=prove_index,
-            matcher=words_met_in,
         )
 
     def _nearest(self, vector: Floats) -> Lane:
@@ -259,23 +244,14 @@ class HostIndexRun(CoreRun):
                 f"{counted(len(old), 'candidate')} quoted from the index: the file was changed since, index not updated"
             )
 
-    def _memories(self, pool: CandidatePool) -> dict[str, Memory]:
+    def load_memories(self, pool: CandidatePool) -> Mapping[str, Memory]:
         """The memories with the texts that the index holds."""
-        memories = super()._memories(pool)
+        memories = super().load_memories(pool)
         quoted = {row.id: row.text for row in pool.rows}
         return {
             key: replace(memory, raw_text=quoted[key], text=clean(quoted[key])) if key in quoted else memory
             for key, memory in memories.items()
         }
-
-
-def _fused(pool: CandidatePool, weights: tuple[float, float]) -> StageOutcome:
-    score = weights[0] * np.nan_to_num(pool.v) + weights[1] * np.nan_to_num(pool.b)
-    found = sorted(pool.vector.keys() | pool.bm25.keys())
-    score = np.where(np.isin(np.arange(pool.n), found), score, np.nan)
-    inputs = {"vector": pool.v, "bm25": pool.b, "vector_weight": weights[0], "bm25_weight": weights[1]}
-    flow = Ranking(np.array(found, np.int64), score).sorted(score)
-    return StageOutcome(flow, "merged", inputs, params={"vectorWeight": weights[0], "textWeight": weights[1]})
 
 
 def _mmr(flow: Ranking, pool: CandidatePool, lam: float) -> StageOutcome:

@@ -15,36 +15,35 @@ from pydantic import Field
 from memtui.engine.core.errors import ConfigError, MemtuiError, UsageError
 from memtui.engine.core.javascript import trim
 from memtui.engine.core.progress import CancelToken
-from memtui.engine.recall.candidates import CandidatePool, DroppedHit, Floats, Hit
-from memtui.engine.recall.context import RecallContext
-from memtui.engine.recall.far_rows import whole_rows
-from memtui.engine.recall.io_cache import IoCache, check_dims, question_vector
-from memtui.engine.recall.knob import LIMIT, Knob
-from memtui.engine.recall.lanes import Lane, ranked
-from memtui.engine.recall.pipeline import pool_of
-from memtui.engine.recall.proof_account import with_account
-from memtui.engine.recall.proof_rules import StepsProof
-from memtui.engine.recall.recipe import Resolved
-from memtui.engine.recall.recipes.memory_core.keywords import keywords
-from memtui.engine.recall.recipes.memory_core.ranking import (
+from memtui.engine.notes.keywords import keywords
+from memtui.engine.notes.ranking import (
     age_factor,
     importance_factor,
     rank_score,
     varied,
     word_share,
 )
+from memtui.engine.recall.candidates import CandidatePool, DroppedHit, Floats, Hit
+from memtui.engine.recall.context import RecallContext
+from memtui.engine.recall.io_cache import IoCache
+from memtui.engine.recall.knob import LIMIT, Knob
+from memtui.engine.recall.lanes import Lane, ranked
+from memtui.engine.recall.pipeline import pool_of
+from memtui.engine.recall.proof_account import with_account
+from memtui.engine.recall.proof_rules import StepsProof
+from memtui.engine.recall.recipe import Resolved
 from memtui.engine.recall.recipes.memtui.searches import MemtuiSearch, by_meaning, by_words
 from memtui.engine.recall.recipes.memtui.searches import recorded as recorded_lane
 from memtui.engine.recall.recipes.pro.settings import SettingsBlock, resolve_block
-from memtui.engine.recall.record import StageRecord, Trace
-from memtui.engine.recall.request import RecallRequest, filters_of
+from memtui.engine.recall.record import Trace
+from memtui.engine.recall.request import RecallRequest
 from memtui.engine.recall.stage import Drop, Ranking, StageOutcome
+from memtui.engine.recall.staged_run import StagedRun
 from memtui.engine.recall.stages.gates import limit_cut
-from memtui.engine.recall.trace import Candidate, OnStage, Proof, StageKind, StageSummary, Step
-from memtui.engine.recall.word_matches import words_met_in
+from memtui.engine.recall.trace import Candidate, OnStage, Proof, StageKind, Step
 
 if TYPE_CHECKING:
-    from memtui.engine.core.memory import Memory
+    pass
 
 NAME, BLOCK = "memory-core", "memoryCore"
 
@@ -137,7 +136,7 @@ def best_of(lanes: Sequence[Lane], most: int) -> Lane:
 # ------------------------------------------------------------------ the stages
 
 
-def _fused(pool: CandidatePool, weights: tuple[float, float]) -> StageOutcome:
+def fused(pool: CandidatePool, weights: tuple[float, float]) -> StageOutcome:
     """The weighted sum of both scores; a search that did not find a memory gives it 0."""
     score = weights[0] * np.nan_to_num(pool.v) + weights[1] * np.nan_to_num(pool.b)
     found = sorted(pool.vector.keys() | pool.bm25.keys())
@@ -188,16 +187,11 @@ def _admitted(flow: Ranking, pool: CandidatePool, least: float, text_weight: flo
 
 
 @dataclass
-class CoreRun:
+class CoreRun(StagedRun):
     """The state of one recall while it is made."""
 
-    request: RecallRequest
-    outside: IoCache
-    now_ms: int
-    on_stage: OnStage
-    cancel: CancelToken
-
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not trim(self.request.query) and not self.request.lanes:
             raise UsageError("The question is empty.", fix="Type what the agent would ask.")
         self.settings, self.findings = resolve_core(self.request.config)
@@ -207,11 +201,7 @@ class CoreRun:
         most = min(MOST, max(1, self.limit * self.settings.candidate_multiplier))
         request = self.request
         self.search = MemtuiSearch(self.outside, request.scopes, request.category, most, self.now_ms)
-        self.warnings: list[str] = []
-        self.operations: list[StageSummary] = []
-        self.records: list[StageRecord] = []
         self.lane_ms: dict[str, float] = {}
-        self.started = self.outside.clock()
 
     def trace(self) -> Trace:
         """Search both ways, merge, and run what is switched on."""
@@ -236,7 +226,7 @@ class CoreRun:
             gone = {place[each.row.id]: Drop(each.reason, each.score, each.limit) for each in lane.dropped}
             self._add(name, title, "search", None, searched(hits, pool, gone, lane))
         flow = self._add(
-            "fused", "fusion", "score", None, _fused, pool, settings.weights(words_only=words_only)
+            "fused", "fusion", "score", None, fused, pool, settings.weights(words_only=words_only)
         )
         if settings.temporal_decay:
             flow = self._add(
@@ -252,29 +242,15 @@ class CoreRun:
         if hidden:
             self.warnings.append(f"{hidden} found below the minimum score {least:g} are not returned")
         self._add("limit", "limit", "filter", flow, lambda: limit_cut(flow, pool, limit=self.limit))
-        return Trace(
-            query=self.request.query,
-            recipe=NAME,
+        return self.make_trace(
             mode="keyword" if words_only else "hybrid",
-            source=None,
+            recipe=NAME,
             config={BLOCK: settings.as_block()},
-            now_ms=self.now_ms,
             limit=self.limit,
-            filters=filters_of(self.request),
             bm25_query=self.request.query,
             pool=pool,
-            records=tuple(self.records),
-            operations=tuple(self.operations),
-            warnings=tuple(dict.fromkeys(self.warnings)),
-            findings=self.findings,
-            total_ms=(self.outside.clock() - self.started) * 1000,
-            load_memories=self._memories,
-            table_version=self.outside.pin.version,
-            request=self.request,
             query_vector=vector,
-            outside=self.outside.live(),
             prover=prove_core,
-            matcher=words_met_in,
         )
 
     def _add(
@@ -286,22 +262,8 @@ class CoreRun:
         run: Callable[..., StageOutcome],
         *given: Any,
     ) -> Ranking:
-        self.cancel.check()
-        start = self.outside.clock()
-        outcome = run(*given)
-        ms = (self.outside.clock() - start) * 1000 + self.lane_ms.get(name, 0.0)
-        flow = outcome.flow
-        came = blank_like(flow) if before is None else before
-        n_in = (
-            self.outside.pin.rows
-            if kind == "search"
-            else len(flow.order)
-            if before is None
-            else len(came.order)
-        )
-        self.records.append(StageRecord(name, title, kind, came, outcome, n_in, ms))
-        self.on_stage(self.records[-1].summary())
-        return flow
+        ms = self.lane_ms.get(name, 0.0)
+        return self.add_stage(name, title, kind, before, lambda: run(*given), ms)
 
     def _lane(self, name: str, ask: Callable[[], Lane]) -> Lane:
         recorded = self.request.lanes
@@ -328,28 +290,14 @@ class CoreRun:
     def _vector(self) -> Floats | None:
         if self.request.lanes is not None:
             return None
-        answer = question_vector(self.request, self.outside, needed=False)
-        self.warnings += answer.warnings
-        if answer.operation is not None:
-            self.operations.append(answer.operation)
-            self.on_stage(answer.operation)
-        check_dims(answer.vector, self.outside.pin.dims)
-        return answer.vector if answer.vector is None or np.any(answer.vector) else None
-
-    def _memories(self, pool: CandidatePool) -> dict[str, Memory]:
-        pin = self.outside.pin
-        table = whole_rows(pin, [row.id for row in pool.rows])
-        return {memory.id: memory for memory in pin.dialect.to_memories(table, self.now_ms)}
-
-
-def blank_like(flow: Ranking) -> Ranking:
-    """The empty list of hits over the same pool."""
-    return Ranking(np.array([], np.int64), np.full(len(flow.score), math.nan))
+        vector = self.embed_question(needed=False)
+        return vector if vector is None or np.any(vector) else None
 
 
 def searched(
     hits: Mapping[int, Hit], pool: CandidatePool, gone: Mapping[int, Drop], lane: Lane
 ) -> Callable[[], StageOutcome]:
+    """The stage of a search: its hits in order, with what it dropped."""
     return lambda: ranked(hits, pool, gone, lane.warning, {"via": lane.via, **lane.params})
 
 
