@@ -69,7 +69,7 @@ class Consulted:
         """The pieces as they go before a prompt, marked as data; empty where there are none."""
         if not self.answer.hits:
             return ""
-        from memtui.engine.recall.recipes.mem_engine.prompt_block import escaped
+        from memtui.engine.recall.prompt_block import escaped
 
         lines = [
             f"{number}. [{escaped(hit.ref)}] {escaped(clean(hit.snippet))}"
