@@ -158,7 +158,7 @@ class SinceReport:
         return {name: tuple(rows) for name, rows in sorted(found.items(), key=lambda each: -len(each[1]))}
 
     def as_json(self) -> dict[str, Any]:
-        """The document of `memtui since --json`."""
+        """The document of `memtui since BASELINE --json`."""
         return {
             "schema": "memtui.since.v1",
             "baseline": {
