@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -159,15 +160,26 @@ def _sharing(patient: Patient) -> tuple[list[Any], list[str]] | None:
 
 
 def _members(vectors: Any, texts: Sequence[str], sizes: Sequence[int]) -> list[tuple[int, ...]]:
-    """Groups of places whose vectors are equal in every number while their texts are not."""
+    """Groups of places whose vectors are equal in every number while their texts are not, as a model reads them."""
     out, start = [], 0
     for size in sizes:
         groups: dict[bytes, list[int]] = {}
         for at in range(start, start + size):
             groups.setdefault(vectors[at].tobytes(), []).append(at)
-        out += [tuple(group) for group in groups.values() if len({texts[at] for at in group}) > 1]
+        out += [tuple(group) for group in groups.values() if len({_as_read(texts[at]) for at in group}) > 1]
         start += size
     return out
+
+
+_READ = 1_000
+"""Characters of a text that every model reads; what comes later, some cut off."""
+
+_WORD = re.compile(r"\w+")
+
+
+def _as_read(text: str) -> tuple[str, ...]:
+    """What a model may see of a text: its beginning, and of that the words alone, in no order and no case."""
+    return tuple(sorted(_WORD.findall(text[:_READ].casefold()))) or (text,)
 
 
 _EMBED = "embed their texts again"
