@@ -191,8 +191,8 @@ async def test_a_token_holds_although_the_host_adds_another_key_each_time(
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"query": ""}, {"query": None}, {"query": {"a": 1}}, {"query": ["x"]}, {}, {"query": "x", "limit": "many"},
-        {"query": "x", "limit": {}}, {"query": "x", "scope": ["a"]},
+        {"query": ""}, {"query": None}, {"query": {"a": 1}}, {"query": ["x", "y"]}, {}, {"query": "x", "limit": "many"},
+        {"query": "x", "limit": {"a": 1}}, {"query": "x", "scope": ["a"]},
     ],
 )  # fmt: skip
 async def test_what_no_reading_makes_right_is_refused_by_name(
