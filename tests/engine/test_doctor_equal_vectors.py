@@ -15,6 +15,7 @@ ORDERED = [
     ("В проекте В версия 6.9.", "В проекте В версия 9.6."),
     ("Call Ana, then Ben.", "call Ben, then Ana"),
     ("The rota is on paper. " * 200, "The rota is on paper. " * 150),
+    ("港口的潮汐表在蓝色文件夹里。" * 60, "港口的潮汐表在蓝色文件夹里。" * 45 + "灯塔由安娜看管。"),
 ]
 """Pairs of different texts with one vector of a model that averages words, or that reads a beginning alone."""
 

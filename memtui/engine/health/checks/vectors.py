@@ -171,8 +171,8 @@ def _members(vectors: Any, texts: Sequence[str], sizes: Sequence[int]) -> list[t
     return out
 
 
-_READ = 1_000
-"""Characters of a text that every model reads; what comes later, some cut off."""
+_READ = 250
+"""Characters of a text that every model reads: the shortest limit is 256 tokens, and one may be a single character."""
 
 _WORD = re.compile(r"\w+")
 
