@@ -27,7 +27,7 @@ def test_more_is_kept_than_lost_and_little_of_it_wrongly(counted: Counted) -> No
     assert counted.recall() >= 0.8, lines(counted)
 
 
-def test_texts_by_which_no_rule_was_mended_are_told_nearly_as_well() -> None:
+def test_texts_written_after_the_rules_are_told_nearly_as_well() -> None:
     found = count(read_chats(UNREAD))
     assert found.precision() >= 0.8, lines(found)
     assert found.recall() >= 0.6, lines(found)
