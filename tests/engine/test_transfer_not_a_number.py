@@ -101,7 +101,7 @@ def test_no_export_holds_a_word_that_json_does_not_have(
     tmp_path: Path, form: str, vectors: bool, masked: bool
 ) -> None:
     engine = odd_store(tmp_path / "store")
-    place = tmp_path / f"out.{form}"
+    place = tmp_path / f"out-{form}"
     told = _export(engine, place, form, vectors=vectors and form not in ("markdown", "obsidian"), mask=masked)
     seen = set()
     for name, value in _cells(place, form):
@@ -117,7 +117,7 @@ def test_no_export_holds_a_word_that_json_does_not_have(
 @pytest.mark.parametrize("form", FORMS)
 def test_an_export_with_numbers_that_are_none_comes_back_as_sound_rows(tmp_path: Path, form: str) -> None:
     """Whatever form it went through: metadata that parses strictly, numbers that are numbers."""
-    place = tmp_path / f"out.{form}"
+    place = tmp_path / f"out-{form}"
     _export(odd_store(tmp_path / "store"), place, form)
     engine = opened(own_store(tmp_path / "own"), tmp_path / "state")
     imported(engine, place, confirmed=True)

@@ -82,7 +82,7 @@ def test_the_size_of_an_export_is_close_to_what_is_written(tmp_path: Path) -> No
     rows = [memory(n, f"Kiln {n} in Uferweg " + "x" * (n % 50)) for n in range(1_000)]
     engine = opened(own_store(tmp_path / "store", rows), tmp_path / "state")
     for name in ("jsonl", "csv"):
-        request = ExportRequest(tmp_path / f"out.{name}", name)
+        request = ExportRequest(tmp_path / f"out-{name}", name)
         guessed = transfer.estimate_export(engine, request)
         assert abs(guessed - transfer.export_memories(engine, request).size_bytes) < 0.1 * guessed
     few = ExportRequest(tmp_path / "few.jsonl", "jsonl", ids=tuple(row["id"] for row in rows[:5]))

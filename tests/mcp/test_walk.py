@@ -55,9 +55,9 @@ def wrong_values(name: str, kind: Mapping[str, Any], needed: bool) -> Iterator[A
         yield "neither of them"
     match kind.get("type"):
         case "integer":
-            yield from ("many", 2.5, [3])
+            yield from ("many", 2.5, [3, 4])
         case "number":
-            yield from ("high", [1])
+            yield from ("high", [1, 2])
             if "maximum" in kind:
                 yield from (kind["maximum"] + 6, kind["minimum"] - 6)
         case "boolean":
@@ -65,7 +65,7 @@ def wrong_values(name: str, kind: Mapping[str, Any], needed: bool) -> Iterator[A
         case "array":
             yield [f"{number}" for number in range(kind.get("maxItems", 20) + 1)]
         case "string":
-            yield ["x"]
+            yield ["x", "y"]
             if "maxLength" in kind:
                 yield "x" * (kind["maxLength"] + 1)
 

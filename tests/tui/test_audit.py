@@ -355,7 +355,7 @@ async def test_the_live_view_shows_what_another_program_writes(home: Path) -> No
 
     engine = engine_of(home)
     async with running(engine, (120, 36)) as (app, pilot):
-        await press(pilot, "8", "left_square_bracket")
+        await press(pilot, "8", "left_square_bracket", "left_square_bracket")
         await settle(pilot)
         table = lancedb.connect(home / ".openclaw" / "memory" / "lancedb-pro").open_table("memories")
         table.add([pro_store.row("55555555-e", "Stored by somebody else.", [1.0, 0.0, 0.0])])
