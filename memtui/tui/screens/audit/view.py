@@ -81,13 +81,18 @@ def views(state: AuditState, width: int, look: Look) -> list[Row]:
     labels = (
         (f"{name} {leaks}" if name == "leaks" and leaks else name, name == state.view) for name in VIEWS
     )
-    return views_line(labels, _where(state), width)
+    return views_line(labels, _where(state, width), width)
 
 
-def _where(state: AuditState) -> str:
+_ROOM_FOR_TURNS = 100
+"""Cells from which it is said that turns are counted."""
+
+
+def _where(state: AuditState, width: int) -> str:
     if state.view == "sessions" and state.replayed is not None:
-        told = sum(turn.evidence != "none" for turn in state.replayed.turns)
-        return f"{state.replayed.file.agent}   {told} of {counted(len(state.replayed.turns), 'turn')} with evidence"
+        told, turns = sum(turn.evidence != "none" for turn in state.replayed.turns), len(state.replayed.turns)
+        among = counted(turns, "turn") if width >= _ROOM_FOR_TURNS else f"{turns}"
+        return f"{state.replayed.file.agent}   {told} of {among} with evidence"
     if state.view == "access" and state.rights is not None:
         return state.rights.source.rpartition("/")[2] or "no configuration: the defaults"
     if state.view == "leaks" and state.leaks is not None:
