@@ -92,7 +92,7 @@ def _verify(args: argparse.Namespace) -> int:
         print_text(found.sentence)
         if found.broken is not None:
             print_text(
-                "An undo of it would write what somebody else wrote into the journal: look at it first."
+                "Undoing it would write back contents that memtui did not record: check the entry first."
             )
         elif found.foreign:
             print_text(

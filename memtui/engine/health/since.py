@@ -215,7 +215,7 @@ def find_since(
 ) -> SinceReport:
     """What is another since a baseline, with who wrote it. Every version since then is read; nothing is written.
 
-    Where the baseline's version is gone, what is new is told by the rows' own times, and the rest is not recorded.
+    Where the baseline's version is gone, new rows are found by their own times, and the rest is not recorded.
     Counters that a recall moves by itself are no change.
     """
     store = engine.store
@@ -304,8 +304,8 @@ def _by_own_times(
     rows = [row for row in every if baseline.time_ms and row.time_ms >= baseline.time_ms]
     oldest = f"the oldest is {listed[0][0]}" if listed else "none is left"
     said = (
-        f"Versions from before then are gone ({oldest}): what is new is told by the memories' own times, what changed"
-        " or went is not recorded."
+        f"Versions from before then are gone ({oldest}): new memories are found by their own times; changes and"
+        " deletions are not recorded."
     )
     return _report(baseline, engine.store.version, rows, said)
 

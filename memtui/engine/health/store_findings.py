@@ -229,7 +229,7 @@ def _untrusted(store: Store, catalog: Catalog) -> Iterator[Finding]:
         int(np.count_nonzero(StoreFacts(store, catalog).rows("is", "untrusted"))),
         "{} from untrusted content",
         "is:untrusted",
-        "Their host says so: look at them before you rely on them.",
+        "Their host says so: check them before you rely on them.",
     )
 
 

@@ -64,7 +64,7 @@ def _abandoned(state: JournalState) -> bool:
 
 def mishaps(state: JournalState, width: int, glyphs: Glyphs, keys: Keymap) -> list[Content]:
     """What was changed by others, cut off or left behind, and the key for each."""
-    said = [f"{state.broken} Look at it before you undo it."] if state.broken else []
+    said = [f"{state.broken} Check it before you undo it."] if state.broken else []
     for number, found in state.found.items():
         said.append(
             f"Entry {number} was cut off in the middle; its change is {found}."
