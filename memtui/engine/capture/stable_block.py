@@ -5,17 +5,12 @@ The order of the last turn lies in one private file a session, ids only; it goes
 
 from __future__ import annotations
 
-import hashlib
-import json
-import os
-import time
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memtui.engine.core.private_file import make_private_folder, write_private
+from memtui.engine.capture.kept_files import SessionFiles
 
 if TYPE_CHECKING:
     from memtui.engine.recall.prompt_block import PromptBlock
@@ -23,8 +18,9 @@ if TYPE_CHECKING:
 KEPT = "block-orders"
 """The folder beside the journal of calls."""
 
-KEPT_S = 3600.0
-"""So long at most an order waits for the next turn of its session."""
+_FILES = SessionFiles(KEPT)
+
+drop_order = _FILES.drop
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,41 +55,15 @@ def order_parts(block: PromptBlock, before: Sequence[str]) -> StableBlock:
 
 def keep_order(state: Path, session: str, ids: Sequence[str]) -> None:
     """Keep the order of a session's last block below `state`, for this user alone. Raises OSError."""
-    make_private_folder(state / KEPT)
-    write_private(_place(state, session), json.dumps(list(ids), ensure_ascii=True))
+    _FILES.keep(state, session, list(ids))
 
 
 def kept_order(state: Path, session: str) -> tuple[str, ...]:
-    """The ids of a session's last block in their order; none where none is kept, or it is older than `KEPT_S`."""
-    place = _place(state, session)
-    try:
-        if _is_old(place):
-            return ()
-        given = json.loads(place.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return ()
+    """The ids of a session's last block in their order; none where none is kept, or not within the hour."""
+    given = _FILES.kept(state, session)
     return tuple(name for name in given if isinstance(name, str)) if isinstance(given, list) else ()
 
 
-def drop_order(state: Path, session: str) -> None:
-    """Remove what is kept of this session; what cannot be removed is left to `drop_old_orders`."""
-    with suppress(OSError):
-        _place(state, session).unlink()
-
-
 def drop_old_orders(state: Path) -> None:
-    """Remove the orders of all sessions that had no turn within `KEPT_S`."""
-    with suppress(OSError), os.scandir(state / KEPT) as entries:
-        for entry in entries:
-            with suppress(OSError):
-                if _is_old(Path(entry.path)):
-                    os.unlink(entry.path)
-
-
-def _is_old(place: Path) -> bool:
-    return abs(time.time() - place.stat().st_mtime) > KEPT_S
-
-
-def _place(state: Path, session: str) -> Path:
-    digest = hashlib.sha256(session.encode("utf-8", "surrogatepass")).hexdigest()[:32]
-    return state / KEPT / f"{digest}.json"
+    """Remove the orders of all sessions that had no turn within the hour."""
+    _FILES.drop_old(state)
